@@ -61,6 +61,20 @@ TEST_P(NativeNeighbours, AroundPlacesInsideAndOutsideAreThoseOfTheOracle) {
     for (const DType type : {f32, i32, u32, f64, u8}) compare(37, 130, type);
 }
 
+TEST_P(NativeNeighbours, ConditionsThatNoClampAnswersStay) {
+    expect_equal("conditions", [] {
+        const Tensor of = small_numbers({Size(20), Size(40)}, f32);
+        const Tensor i = floor(places(20, 1)).as(i32), j = floor(places(40, 5)).as(i32);
+        Tensor sum = 0.0f;
+        for (int b = 0; b < 2; ++b) {
+            const Tensor column = j + b;
+            sum = sum * 2 + select((column >= 0) & (column < 11), of(i, column), 9.0f);
+            sum = sum * 2 + select(i > 7, of(i + 1, column), 5.0f);
+        }
+        return sum.as(f64);
+    });
+}
+
 TEST_P(NativeNeighbours, SizesMayBeSymbols) {
     expect_equal("symbols", [] {
         auto f = compile([](Tensor of, Tensor y, Tensor x) { return around_all(of, y, x); },

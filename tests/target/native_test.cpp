@@ -204,6 +204,24 @@ TEST(NativeText, NeighboursAtPlacesOfEachLaneAreLoadedTogether) {
     }
 }
 
+TEST(NativeText, WhatOnlyClampedNeighboursAreMadeOfStandsBesideThem) {
+    const std::string text = text_of(
+        [](Tensor x, Tensor at) {
+            const Reader inside = zero(x);
+            return inside(at, at * 3) + inside(at, at * 3 + 1) * 2.0f +
+                   inside(at + 1, at * 3) * 3.0f + inside(at + 1, at * 3 + 1) * 4.0f;
+        },
+        {f32(64, 64), i32(4096)});
+    // Where no index is clamped, no element is left out, and the least index alone is computed.
+    const std::string likely = std::regex_replace(text, std::regex("\napart[0-9]+:[^:]*"), "\n");
+    const int vectors = count(text, "\napart[0-9]+:");
+    EXPECT_GE(vectors, 1) << text;
+    EXPECT_EQ(count(likely, "= select <8 x i1>"), 0) << likely;
+    EXPECT_EQ(count(likely, "call <8 x i32> @llvm.smin"), 2 * vectors) << likely;
+    EXPECT_EQ(count(text, "= select <8 x i1>"), 4 * vectors) << text;
+    EXPECT_EQ(count(text, "call <8 x i32> @llvm.smin"), 4 * vectors) << text;
+}
+
 TEST(NativeText, ALoadThatABoundGuardsIsOneMaskedLoad) {
     const std::string text = text_of(
         [](Tensor x) {

@@ -11,12 +11,14 @@
 #include <cstdlib>
 #include <iterator>
 #include <optional>
+#include <set>
 #include <tuple>
 #include <utility>
 
 #include "compiler/host/processor.h"
 #include "compiler/target/native/checks.h"
 #include "compiler/target/native/memory.h"
+#include "compiler/target/native/regions.h"
 
 namespace firn::native {
 namespace {
@@ -160,9 +162,9 @@ using Order = std::map<NodeId, size_t>;
 /// A bunch of neighbours, whose offsets are counted from the first one on. None if a clamp has too
 /// few numbers inside.
 std::optional<Bunch> bunch_of(const IrRun& run, const Members& members,
-                              std::vector<Neighbours> neighbours, const Order& order) {
+                              std::vector<Neighbours> neighbours) {
     const int64_t least = neighbours[0].offset;
-    Bunch out{members.at(least).load, {}, {}, {}};
+    Bunch out{members.at(least).load, {}, {}, {}, {}, {}};
     std::vector<const Member*> loads;
     for (Neighbours& some : neighbours) {
         for (size_t k = 0; k < some.loads.size(); ++k)
@@ -183,14 +185,6 @@ std::optional<Bunch> bunch_of(const IrRun& run, const Members& members,
         if (low && high && high->i - low->i < each.most - each.least) return {};
         out.clamped.push_back(each);
     }
-    size_t begin = order.size();
-    for (const Member* load : loads) begin = std::min(begin, order.at(load->load));
-    std::map<size_t, NodeId> later;
-    for (const Member* load : loads)
-        for (NodeId id : load->sum.made_of)
-            if (const auto at = order.find(id); at != order.end() && at->second > begin)
-                later[at->second] = id;
-    for (const auto& [at, id] : later) out.ahead.push_back(id);
     out.neighbours = std::move(neighbours);
     return out;
 }
@@ -202,7 +196,7 @@ void add_bunches(const IrRun& run, const Members& members, bool may_have_gaps, c
     size_t count = 0;
     const auto close = [&] {
         if (open.empty()) return;
-        if (auto bunch = bunch_of(run, members, std::exchange(open, {}), order)) {
+        if (auto bunch = bunch_of(run, members, std::exchange(open, {}))) {
             const std::vector<NodeId> loads = bunch->loads();
             const NodeId first =
                 *std::min_element(loads.begin(), loads.end(),
@@ -217,6 +211,115 @@ void add_bunches(const IrRun& run, const Members& members, bool may_have_gaps, c
         count += next.loads.size();
     }
     close();
+}
+
+/// The users of the nodes of a kernel: how many there are, and one of them.
+struct Users {
+    ByNode<int> count;
+    ByNode<NodeId> one;
+};
+Users users_of(const KernelCode& code) {
+    Users out{ByNode<int>(code.nodes.size(), 0), ByNode<NodeId>(code.nodes.size())};
+    const auto add = [&](NodeId used, NodeId user) {
+        if (used) ++out.count[used], out.one[used] = user;
+    };
+    for (const KernelRegion& region : code.regions) {
+        for (const auto* ids : {&region.order, &region.effects})
+            for (NodeId id : *ids)
+                for (NodeId arg : code[id].args) add(arg, id);
+        for (NodeId id : region.yields) add(id, {});
+        add(region.alive, {});
+        if (region.range) add(code[region.range].extent_node, {});
+    }
+    return out;
+}
+
+/// Returns whether a condition holds if no clamp of a bunch changes an index, and adds the nodes
+/// that it is made of.
+bool holds_inside(const KernelCode& code, const Bunch& bunch, NodeId condition,
+                  std::vector<NodeId>& made_of) {
+    const KernelNode& n = code[condition];
+    made_of.push_back(condition);
+    if (n.op == KernelOp::And && n.dtype.is_bool())
+        return holds_inside(code, bunch, n.args[0], made_of) &&
+               holds_inside(code, bunch, n.args[1], made_of);
+    if (n.op != KernelOp::InRange) return false;
+    NodeId value = n.args[0];
+    int64_t constant = 0;
+    const KernelNode& sum = code[value];
+    if (sum.op == KernelOp::Add && sum.dtype == i32)
+        if (const auto parts = beside_constant(code, sum)) {
+            made_of.push_back(value);
+            std::tie(value, constant) = *parts;
+        }
+    const Scalar* size = constant_of(code, n.args[1]);
+    return size && std::any_of(bunch.clamped.begin(), bunch.clamped.end(), [&](const Clamped& c) {
+               const Scalar *low = constant_of(code, c.low), *high = constant_of(code, c.high);
+               return c.value == value && c.least <= constant && constant <= c.most && low &&
+                      low->i == 0 && high && high->i == size->i - 1;
+           });
+}
+
+/// What the loads of a bunch are made of: those of the least index first.
+struct Parts {
+    std::set<NodeId> of_first, of_others;
+};
+
+/// Finds the selections of a bunch, and what it is made of.
+Parts complete(const IrRun& run, const Users& users, const Order& order, Bunch& bunch) {
+    Parts out;
+    for (NodeId load : bunch.loads()) {
+        const Sum sum = sum_of(run, run.code[load].args[0]);
+        (load == bunch.first ? out.of_first : out.of_others)
+            .insert(sum.made_of.begin(), sum.made_of.end());
+        const NodeId user = users.count[load] == 1 ? users.one[load] : NodeId();
+        if (!user || !order.contains(user) || bunch.clamped.empty()) continue;
+        const KernelNode& n = run.code[user];
+        if (n.op != KernelOp::Select || n.args[1] != load ||
+            run.code[n.args[2]].op != KernelOp::Constant)
+            continue;
+        std::vector<NodeId> made_of;
+        if (!holds_inside(run.code, bunch, n.args[0], made_of)) continue;
+        bunch.chosen[load] = user;
+        out.of_others.insert(made_of.begin(), made_of.end());
+    }
+    return out;
+}
+
+/// Says which nodes that bunches are made of stand apart: nothing else takes them.
+void part(const IrRun& run, const Users& users, const Order& order, const std::vector<Parts>& parts,
+          Bunches& out) {
+    std::map<size_t, NodeId> candidates;
+    for (const Parts& each : parts)
+        for (NodeId id : each.of_others)
+            if (const auto at = order.find(id); at != order.end()) candidates[at->second] = id;
+    for (const Parts& each : parts)
+        for (NodeId id : each.of_first)
+            if (const auto at = order.find(id); at != order.end()) candidates.erase(at->second);
+    std::map<NodeId, int> inside;  // users that are bunches, or stand apart
+    for (const auto& [first, bunch] : out.by_load) {
+        if (bunch.clamped.empty()) continue;
+        for (NodeId load : bunch.loads()) ++inside[run.code[load].args[0]];
+        for (const auto& [load, user] : bunch.chosen) ++inside[run.code[user].args[0]];
+    }
+    for (auto at = candidates.rbegin(); at != candidates.rend(); ++at) {
+        if (inside[at->second] != users.count[at->second]) continue;
+        out.apart.insert(at->second);
+        for (NodeId arg : run.code[at->second].args) ++inside[arg];
+    }
+    size_t next = 0;
+    for (auto& [first, bunch] : out.by_load) {
+        std::map<size_t, NodeId> all;
+        for (const auto* ids : {&parts[next].of_first, &parts[next].of_others})
+            for (NodeId id : *ids)
+                if (const auto at = order.find(id); at != order.end()) all[at->second] = id;
+        for (const auto& [at, id] : all)
+            if (out.apart.contains(id))
+                bunch.apart.push_back(id);
+            else if (at > order.at(first))
+                bunch.ahead.push_back(id);
+        ++next;
+    }
 }
 
 /// The vector that vectors side by side make.
@@ -366,8 +469,8 @@ std::vector<NodeId> Bunch::loads() const {
     return out;
 }
 
-std::map<NodeId, Bunch> find_bunches(const IrRun& run, const std::vector<NodeId>& nodes) {
-    std::map<NodeId, Bunch> out;
+Bunches find_bunches(const IrRun& run, const std::vector<NodeId>& nodes) {
+    Bunches out;
     // Effects stand between loads of a kernel in order. One register has the elements of all lanes.
     if (run.code.in_order || run.lanes < kLanesOfABlock ||
         32 * run.lanes > vector_facts(run.profile).bits)
@@ -392,14 +495,19 @@ std::map<NodeId, Bunch> find_bunches(const IrRun& run, const std::vector<NodeId>
         // Another thread may store beside what is asked for.
         const bool may_have_gaps =
             !run.code.buffers[static_cast<size_t>(std::get<0>(family.first))].written;
-        add_bunches(run, members, may_have_gaps, order, out);
+        add_bunches(run, members, may_have_gaps, order, out.by_load);
     }
+    if (out.by_load.empty()) return out;
+    const Users users = users_of(run.code);
+    std::vector<Parts> parts;
+    for (auto& [first, bunch] : out.by_load) parts.push_back(complete(run, users, order, bunch));
+    part(run, users, order, parts, out);
     return out;
 }
 
-bool is_bunch(const IrRun& run, NodeId node, const Bunch& bunch) {
+bool is_bunch(const IrRun& run, const Bunch& bunch) {
     const std::vector<NodeId> loads = bunch.loads();
-    const IrValue index = value_of(run, run.code[node].args[0]);
+    const IrValue index = value_of(run, run.code[bunch.first].args[0]);
     return index.is_vector() && index.first.empty() && index.text != "poison" &&
            std::all_of(loads.begin(), loads.end(),
                        [&](NodeId id) { return run.values[id].empty(); });
@@ -422,13 +530,30 @@ void write_bunch(IrRun& run, const Bunch& bunch) {
     const std::string from_together = run.block;
     emit_effect(run, "br label %" + end);
     begin_block(run, apart);
+    const auto result_of = [&](NodeId load) {
+        const auto found = bunch.chosen.find(load);
+        return found == bunch.chosen.end() ? load : found->second;
+    };
+    // What stands apart may have been written where another bunch was none.
+    std::vector<NodeId> written;
+    for (NodeId id : bunch.apart)
+        if (run.values[id].empty()) {
+            write_node(run, id);
+            written.push_back(id);
+        }
     Loaded each;
-    for (const auto& [load, text] : together) each[load] = load_of_each_lane(run, load);
+    for (const auto& [load, text] : together) {
+        run.values[load] = {{load_of_each_lane(run, load), true}};
+        const NodeId result = result_of(load);
+        if (result != load) write_node(run, result);
+        each[load] = as_vector(run, value_of(run, result), first.dtype);
+    }
+    for (NodeId id : written) run.values[id].clear();
     const std::string from_apart = run.block;
     emit_effect(run, "br label %" + end);
     begin_block(run, end);
     for (const auto& [load, text] : together)
-        run.values[load] = {
+        run.values[result_of(load)] = {
             {emit(run, "phi " + vector_of(run, type) + " [" + text + ", %" + from_together +
                            "], [" + each[load] + ", %" + from_apart + "]"),
              true}};

@@ -1,6 +1,7 @@
 // Neighbours at places that each lane computes by itself: few loads of several elements.
 #pragma once
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -25,20 +26,29 @@ struct Bunch {
     NodeId first;  // the load of the least index
     std::vector<Neighbours> neighbours;
     std::vector<Clamped> clamped;  // none may be changed
-    /// Integers, operands first, that its indices are made of and that come later than its first
-    /// load.
-    std::vector<NodeId> ahead;
+    /// The selections of loads that nothing else takes, which choose them if no clamp changes an
+    /// index.
+    std::map<NodeId, NodeId> chosen;
+    /// Integers and bools, operands first, that indices and selections are made of: those that come
+    /// later than the first load, and those that are computed where a clamp changes an index alone.
+    std::vector<NodeId> ahead, apart;
 
     std::vector<NodeId> loads() const;
 };
 
-/// The bunches among nodes that are written one after the other, each by the first of its loads.
-std::map<NodeId, Bunch> find_bunches(const IrRun& run, const std::vector<NodeId>& nodes);
+struct Bunches {
+    std::map<NodeId, Bunch> by_load;  // that comes first
+    std::set<NodeId> apart;           // of all of them
+};
 
-/// Returns whether a bunch is one here, where its load `node` comes first: none is written, and
-/// nothing is known of the places of the lanes.
-bool is_bunch(const IrRun& run, NodeId node, const Bunch& bunch);
-/// Writes all loads of one that is; what they are made of is written.
+/// The bunches among nodes that are written one after the other.
+Bunches find_bunches(const IrRun& run, const std::vector<NodeId>& nodes);
+
+/// Returns whether a bunch is one here, where what stands ahead is written: none of its loads is,
+/// and nothing is known of the places of its lanes.
+bool is_bunch(const IrRun& run, const Bunch& bunch);
+/// Writes all loads of one that is, or the selections of them; what they are made of is written,
+/// but for what stands apart.
 void write_bunch(IrRun& run, const Bunch& bunch);
 
 }  // namespace firn::native

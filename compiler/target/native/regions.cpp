@@ -344,21 +344,29 @@ void write_node(IrRun& run, NodeId id) {
 void write_region(IrRun& run, RegionId id) {
     const std::vector<NodeId> nodes = nodes_of(run.code, id);
     const std::map<NodeId, Square> squares = find_squares(run, nodes);
-    const std::map<NodeId, Bunch> bunches = find_bunches(run, nodes);
-    std::set<NodeId> done;  // with the first of their square or bunch
+    const Bunches bunches = find_bunches(run, nodes);
+    // With the first of their square or bunch.
+    std::set<NodeId> done = bunches.apart;
+    for (NodeId part : done) run.values[part].clear();
     for (NodeId node : nodes) {
         const auto square = squares.find(node);
         if (square != squares.end() && is_square(run, square->second)) {
             write_square(run, square->second);
             done.insert(square->second.accesses.begin(), square->second.accesses.end());
         }
-        const auto bunch = bunches.find(node);
-        if (bunch != bunches.end() && is_bunch(run, node, bunch->second)) {
-            for (NodeId part : bunch->second.ahead)
+        if (const auto found = bunches.by_load.find(node); found != bunches.by_load.end()) {
+            const Bunch& bunch = found->second;
+            for (NodeId part : bunch.ahead)
                 if (done.insert(part).second) write_node(run, part);
-            write_bunch(run, bunch->second);
-            const std::vector<NodeId> loads = bunch->second.loads();
-            done.insert(loads.begin(), loads.end());
+            if (is_bunch(run, bunch)) {
+                write_bunch(run, bunch);
+                const std::vector<NodeId> loads = bunch.loads();
+                done.insert(loads.begin(), loads.end());
+                for (const auto& [load, user] : bunch.chosen) done.insert(user);
+            } else {
+                for (NodeId part : bunch.apart)
+                    if (run.values[part].empty()) write_node(run, part);
+            }
         }
         if (!done.contains(node)) write_node(run, node);
     }
