@@ -46,6 +46,28 @@ check_runner(0 "result 0: 35 elements, the first is 4" ${file} gain=1)
 check_runner(2 "gain" ${file} gain=5)
 check_runner(2 "it is no saved program" ${CMAKE_CURRENT_LIST_FILE})
 
+# The tool, where the demos and it were built.
+if(EXISTS ${WORK_DIR}/prefix/bin/firn)
+    run(${WORK_DIR}/prefix/bin/firn inspect ${file})
+endif()
+
+# A plugin: the component `runtime` needs none of the packages of windows, pictures and the compiler, all of which are
+# hidden here, and is a shared library that exports its own function alone and is unloaded.
+run(${CMAKE_COMMAND} -S ${SOURCE_DIR}/tests/package/plugin -B ${WORK_DIR}/plugin -G ${GENERATOR}
+    -DCMAKE_PREFIX_PATH=${WORK_DIR}/prefix -DCMAKE_IGNORE_PATH=/usr/include)
+run(${CMAKE_COMMAND} --build ${WORK_DIR}/plugin)
+run(${WORK_DIR}/plugin/host ${WORK_DIR}/plugin/libplugin.so ${file})
+find_program(nm nm REQUIRED)
+execute_process(COMMAND ${nm} -D --defined-only ${WORK_DIR}/plugin/libplugin.so OUTPUT_VARIABLE exports)
+if(NOT exports MATCHES "^[0-9a-f]+ T plugin_first_result\n$")
+    message(FATAL_ERROR "the plugin exports more than its function:\n${exports}")
+endif()
+execute_process(COMMAND ${CMAKE_COMMAND} -S ${SOURCE_DIR}/tests/package/plugin -B ${WORK_DIR}/plugin_window -G ${GENERATOR}
+    -DCMAKE_PREFIX_PATH=${WORK_DIR}/prefix -DCOMPONENT=window RESULT_VARIABLE code OUTPUT_VARIABLE output ERROR_VARIABLE output)
+if(code EQUAL 0 OR NOT output MATCHES "firn has no component window")
+    message(FATAL_ERROR "an unknown component is not named:\n${output}")
+endif()
+
 # Programs of one's own: how long they may be, and what they write.
 function(check_program name source lines)
     file(STRINGS ${source} text)
