@@ -55,16 +55,28 @@ void check_index(size_t count, uint32_t index, const char* what) {
              std::to_string(index));
 }
 
+/// An argument, a result or the scratch, as messages name it.
+struct Place {
+    int32_t what = FIRN_SCRATCH;
+    size_t index = 0;
+    const char* name = "";
+    std::string text() const {
+        if (what == FIRN_SCRATCH) return "the scratch";
+        if (what == FIRN_RESULT) return "result " + std::to_string(index);
+        return "argument " + std::to_string(index) + " '" + name + "'";
+    }
+};
+
 /// The range of a binding, and the owner of its memory.
-BufferRange range_of(const firn_call& call, const firn_binding& binding, const std::string& name,
+BufferRange range_of(const firn_call& call, const firn_binding& binding, const Place& place,
                      std::shared_ptr<Buffer>& own) {
     own = nullptr;
     if (!binding.buffer) return {};
     if (binding.buffer->context != call.context)
-        fail("the buffer of " + name + " belongs to another context; make it on this one");
+        fail("the buffer of " + place.text() + " belongs to another context; make it on this one");
     BufferRange range = binding.buffer->range;
     if (binding.offset > range.bytes || binding.bytes > range.bytes - binding.offset)
-        fail("the buffer of " + name + " has " + std::to_string(range.bytes) +
+        fail("the buffer of " + place.text() + " has " + std::to_string(range.bytes) +
              " bytes, and the range from byte " + std::to_string(binding.offset) + " on with " +
              std::to_string(binding.bytes) + " ends behind them; give a range inside of it");
     range.offset += binding.offset;
@@ -88,16 +100,16 @@ struct NewMemory {
 
 /// Memory that an image fills before the call, or is filled from behind it.
 BufferRange image_memory(const firn_call& call, const firn_binding& binding, const Needed& needed,
-                         DType dtype, const std::string& name, bool is_result,
+                         DType dtype, const Place& place, bool is_result,
                          std::shared_ptr<Buffer>& own, NewMemory& memory) {
-    if (binding.buffer) fail(name + " was given a buffer and an image; give one of them");
+    if (binding.buffer) fail(place.text() + " was given a buffer and an image; give one of them");
     if (binding.image->context != call.context)
-        fail("the image of " + name + " belongs to another context; import it on this one");
+        fail("the image of " + place.text() + " belongs to another context; import it on this one");
     std::vector<int64_t> shape;
     for (const Size& extent : *needed.shape) shape.push_back(extent.evaluate(call.symbols));
-    own = make_memory(call, needed.bytes, name);
-    memory.images.push_back(
-        bind_image(*call.context, binding.image->image, own, dtype, shape, name, is_result));
+    own = make_memory(call, needed.bytes, place.text());
+    memory.images.push_back(bind_image(*call.context, binding.image->image, own, dtype, shape,
+                                       place.text(), is_result));
     return own->range();
 }
 
@@ -108,39 +120,39 @@ NewMemory new_memory(const firn_call& call, const firn_binding* arguments,
     memory.results.resize(call.program->results.size());
     for (size_t k = 0; k < call.program->arguments.size(); ++k) {
         const ArgumentInfo& argument = call.program->arguments[k];
-        const std::string name = "argument " + std::to_string(k) + " '" + argument.name + "'";
+        const Place place{FIRN_ARGUMENT, k, argument.name.c_str()};
         if (!argument.scalar && arguments[k].image) {
             memory.bindings.arguments.push_back(
                 image_memory(call, arguments[k], needed_of_argument(call, static_cast<uint32_t>(k)),
-                             argument.dtype, name, false, memory.arguments[k], memory));
+                             argument.dtype, place, false, memory.arguments[k], memory));
             continue;
         }
         if (!argument.scalar && !arguments[k].buffer)
-            fail(name + " is a tensor and was given no buffer; give one of " +
+            fail(place.text() + " is a tensor and was given no buffer; give one of " +
                  std::to_string(needed_of_argument(call, static_cast<uint32_t>(k)).bytes) +
                  " bytes");
         memory.bindings.arguments.push_back(
             argument.scalar ? BufferRange{}
-                            : range_of(call, arguments[k], name, memory.arguments[k]));
+                            : range_of(call, arguments[k], place, memory.arguments[k]));
     }
     for (size_t k = 0; k < call.program->results.size(); ++k) {
-        const std::string name = "result " + std::to_string(k);
+        const Place place{FIRN_RESULT, k, ""};
         if (results && results[k].image) {
             memory.bindings.results.push_back(image_memory(
                 call, results[k], needed_of_result(call, static_cast<uint32_t>(k)),
-                call.program->results[k].dtype, name, true, memory.results[k], memory));
+                call.program->results[k].dtype, place, true, memory.results[k], memory));
             continue;
         }
         if (results && results[k].buffer) {
-            memory.bindings.results.push_back(range_of(call, results[k], name, memory.results[k]));
+            memory.bindings.results.push_back(range_of(call, results[k], place, memory.results[k]));
             continue;
         }
         memory.results[k] =
-            make_memory(call, needed_of_result(call, static_cast<uint32_t>(k)).bytes, name);
+            make_memory(call, needed_of_result(call, static_cast<uint32_t>(k)).bytes, place.text());
         memory.bindings.results.push_back(memory.results[k]->range());
     }
     if (scratch && scratch->buffer) {
-        memory.bindings.scratch = range_of(call, *scratch, "the scratch", memory.scratch);
+        memory.bindings.scratch = range_of(call, *scratch, Place(), memory.scratch);
         if (memory.bindings.scratch.bytes < call.plan->scratch_bytes)
             fail("the scratch has " + std::to_string(memory.bindings.scratch.bytes) +
                  " bytes and the call takes " + std::to_string(call.plan->scratch_bytes) +
@@ -183,17 +195,22 @@ void take(firn_call& call, NewMemory memory) {
 void set_scalar(firn_call& call, uint32_t index, const Scalar& value) {
     check_index(call.program->arguments.size(), index, "argument");
     const ArgumentInfo& argument = call.program->arguments[index];
-    const std::string name = "argument " + std::to_string(index) + " '" + argument.name + "'";
-    if (!argument.scalar) fail(name + " is a tensor; give it memory by firn_call_bind");
+    const Place place{FIRN_ARGUMENT, index, argument.name.c_str()};
+    if (!argument.scalar) fail(place.text() + " is a tensor; give it memory by firn_call_bind");
     if (loses_value(value, argument.dtype))
-        fail(name + " is a number of the type " + argument.dtype.name() + ", which cannot hold " +
+        fail(place.text() + " is a number of the type " + argument.dtype.name() +
+             ", which cannot hold " +
              (value.dtype.is_float() ? std::to_string(value.f) : std::to_string(value.i)));
     call.scalars[index] = value.to(argument.dtype);
 }
 
-/// Numbers may decide the form and the plan of a call: then it gets new ones, and its memory stays
+/// Integers may decide the form and the plan of a call: then it gets new ones, and its memory stays
 /// where that fits.
 void settle(firn_call& call, std::vector<Scalar> before) {
+    bool decides = false;
+    for (size_t k = 0; k < before.size(); ++k)
+        decides |= before[k].dtype == i32 && before[k].i != call.scalars[k].i;
+    if (!decides) return;
     try {
         if (!choose_form(call) || call.bindings.results.empty()) return;
         // The old scratch may be too small; results have the same sizes or fail to bind.

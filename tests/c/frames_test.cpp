@@ -33,7 +33,7 @@ class Wave {
         for (firn_call* call : calls) firn_call_release(call);
         for (firn_buffer* buffer : buffers) firn_buffer_release(buffer);
         firn_program_release(program_);
-        EXPECT_OK(context_, firn_collect(context_, UINT64_MAX));
+        EXPECT_EQ(firn_collect(context_, UINT64_MAX), is_lost_ ? FIRN_ERROR_DEVICE_LOST : FIRN_OK);
         for (Host::Memory& each : memory) host_.free(each);
     }
     int32_t bind(int way) {
@@ -49,7 +49,11 @@ class Wave {
         for (size_t k = 0; k < u.size(); ++k) ASSERT_NEAR(got[k], u[k], 1e-5) << "at " << k;
     }
 
+    /// The device was lost, as its end then says.
+    void expect_lost() { is_lost_ = true; }
+
   private:
+    bool is_lost_ = false;
     Host& host_;
     firn_context* context_;
     firn_program* program_ = nullptr;
@@ -168,6 +172,58 @@ TEST(CFrames, MayBeBoundAnewWhileOlderFramesAreUnderWay) {
     host.run();
     wave.check(1, 0.1f);
     ASSERT_OK(context.context, firn_collect(context, 7));
+}
+
+TEST(CFrames, KeepWhatWasReleasedUntilTheirFrameIsComplete) {
+    Host host;
+    Context context(host.describe(false));
+    firn_program* program = nullptr;
+    ASSERT_OK(context.context,
+              firn_program_load(context, files().wave.data(), files().wave.size(), &program));
+    firn_call* call = nullptr;
+    ASSERT_OK(context.context, firn_call_create(program, nullptr, 0, &call));
+    firn_buffer* buffers[2];
+    const std::vector<float> zeros(32 * 32);
+    for (firn_buffer*& buffer : buffers) {
+        ASSERT_OK(context.context, firn_buffer_create(context, 4096, &buffer));
+        ASSERT_OK(context.context, firn_buffer_write(buffer, 0, zeros.data(), 4096));
+    }
+    const firn_binding arguments[3] = {{buffers[0]}, {buffers[1]}, {}};
+    ASSERT_OK(context.context, firn_call_bind(call, arguments, 3, nullptr, 0, nullptr));
+    const firn_record_info info = frame_info(host.begin(), 1);
+    ASSERT_OK(context.context, firn_record(call, &info, nullptr));
+    const int destroyed = host_counts().destroyed;
+    firn_call_release(call);
+    firn_program_release(program);
+    for (firn_buffer* buffer : buffers) firn_buffer_release(buffer);
+    // Others take no memory that the frame uses.
+    firn_buffer* other = nullptr;
+    ASSERT_OK(context.context, firn_buffer_create(context, 4096, &other));
+    firn_buffer_release(other);
+    host.run();
+    EXPECT_EQ(host_counts().destroyed, destroyed);
+    ASSERT_OK(context.context, firn_collect(context, 1));
+}
+
+TEST(CFrames, SayThatTheDeviceIsLostFromThenOn) {
+    Host host;
+    {
+        Context context(host.describe(true));
+        Wave wave(host, context, 12, 20,
+                  VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_STORAGE_TEXEL_BUFFER_BIT);
+        ASSERT_OK(context.context, wave.bind(0));
+        ASSERT_OK(context.context, firn_submit(wave.calls[0], nullptr, nullptr));
+        ASSERT_OK(context.context, firn_wait(context, 0));
+        EXPECT_EQ(firn_status(context), FIRN_OK);
+        host_counts().is_lost = true;
+        for (int time = 0; time < 2; ++time)
+            EXPECT_EQ(firn_submit(wave.calls[0], nullptr, nullptr), FIRN_ERROR_DEVICE_LOST);
+        EXPECT_EQ(firn_status(context), FIRN_ERROR_DEVICE_LOST);
+        EXPECT_NE(std::string(firn_message(context)).find("is lost"), std::string::npos)
+            << firn_message(context);
+        wave.expect_lost();
+    }
+    host_counts().is_lost = false;
 }
 
 TEST(CFrames, UseTheQueueUnderTheHostsLockAlone) {

@@ -23,6 +23,7 @@ bool is_locked = false;
 VKAPI_ATTR VkResult VKAPI_CALL count_submit(VkQueue queue, uint32_t count, const VkSubmitInfo* info,
                                             VkFence fence) {
     ++host_counts().submits;
+    if (host_counts().is_lost) return VK_ERROR_DEVICE_LOST;
     if (!is_locked) ++host_counts().unlocked_submits;
     return real<PFN_vkQueueSubmit>("vkQueueSubmit")(queue, count, info, fence);
 }

@@ -16,6 +16,7 @@ namespace firn {
 struct HostCounts {
     int submits = 0, waits = 0, device_waits = 0, locks = 0, unlocked_submits = 0;
     int made = 0, destroyed = 0;  // objects of Vulkan
+    bool is_lost = false;         // from now on submissions find the device lost
     int allocations = 0;          // by the host's callbacks
 };
 

@@ -6,6 +6,9 @@
 #include <hdf5.h>
 #endif
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -20,6 +23,11 @@
 #include "compiler/interchange/hdf5.h"
 #include "compiler/interchange/hdf5_reader.h"
 #include "compiler/interchange/mesh_files.h"
+#include "compiler/language.h"
+#include "compiler/program/make_call.h"
+#include "compiler/program/memory_plan.h"
+#include "compiler/program/saved_program.h"
+#include "compiler/program/walk_steps.h"
 #include "engine/app/exr.h"
 #include "engine/pictures/formats.h"
 #include "engine/pictures/hdr_file.h"
@@ -353,9 +361,51 @@ std::string hdf5_notes() {
 }
 #endif
 
+/// Files of save_program: loops of kernels, forms for certain sizes, parameters, constants.
+std::vector<std::string> program_seeds() {
+    SessionScope scope(Session::interpreter());
+    const Tensor captured = arange(4).as(f32);
+    const auto step = compile(
+        [&](Tensor x, Tensor gain, Tensor rounds) {
+            for (Tensor k : loop(rounds))
+                x = x * gain + x(indices<1>(x.shape())[0] - 1) + captured(3);
+            return x;
+        },
+        {f32("n"), f32(), i32()});
+    SavedProgram saved = step.saved({zeros({8}), Tensor(2.0f), Tensor(3)}, {.multiples = {4}});
+    ProgramParameter gain;
+    gain.name = "gain";
+    gain.arguments = {1};
+    gain.value = {2};
+    gain.max = 4;
+    saved.parameters = {gain};
+    const std::vector<std::byte> bytes = program_bytes(saved);
+    return {std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size())};
+}
+
+/// What a host does with a file before anything runs.
+void read_program_bytes(const std::string& bytes) {
+    const SavedProgram saved = program_from_bytes(as_bytes(bytes), "fuzz");
+    const auto runs = [](const Program&) { return std::string(); };
+    const auto program = program_for(saved, "fuzz", runs, saved.shapes, saved.scalars);
+    const SizeEnv env = bind_symbols(*program, saved.shapes, saved.scalars);
+    if (can_be_flat(*program, env)) plan_memory(*program, flatten(*program, env), env);
+    plan_rotating_memory(*program, env);
+}
+
+void mend_program(std::string& bytes) {
+    constexpr size_t kHeaderBytes = 48, kSizeAt = 32, kChecksumAt = 40;
+    if (bytes.size() < kHeaderBytes) return;
+    const uint64_t size = bytes.size() - kHeaderBytes;
+    const uint64_t sum = XXH3_64bits(bytes.data() + kHeaderBytes, size);
+    std::memcpy(&bytes[kSizeAt], &size, sizeof size);
+    std::memcpy(&bytes[kChecksumAt], &sum, sizeof sum);
+}
+
 std::vector<FuzzFormat> all_formats() {
     const std::vector<StoredTensor> two{counted("u", f32, {2, 3}), counted("v", u8, {5})};
     return {
+        {"firn", program_seeds, read_program_bytes, mend_program, 32768},
         {"png", png_seeds, read_picture_bytes, mend_png},
         {"jpeg", jpeg_seeds, read_picture_bytes, nullptr},
         {"hdr", hdr_seeds, read_hdr_bytes, nullptr},
