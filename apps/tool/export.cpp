@@ -85,8 +85,10 @@ int export_file(const ToolOptions& options) {
         const BufferInfo& buffer = program.buffers[k];
         if (buffer.role != BufferRole::Constant) continue;
         files.constants[k] = file_name("constant_" + std::to_string(k), used) + ".bin";
-        write_whole_file((folder / files.constants[k]).string(),
-                         {{reinterpret_cast<const char*>(buffer.data.data()), buffer.data.size()}});
+        // As many bytes as kernels may touch.
+        std::string bytes(reinterpret_cast<const char*>(buffer.data.data()), buffer.data.size());
+        bytes.resize(static_cast<size_t>(buffer.bytes().constant()));
+        write_whole_file((folder / files.constants[k]).string(), {bytes});
     }
     write_whole_file((folder / "program.json").string(),
                      {export_json(saved, form, language, files)});

@@ -460,7 +460,8 @@ TEST_F(Tool, ExportWritesConstantsScratchAndLoops) {
         temporaries += buffer["role"] == "temporary";
         if (buffer["role"] != "constant") continue;
         ++constants;
-        EXPECT_TRUE(fs::exists(path("out/" + buffer["file"].get<std::string>())));
+        EXPECT_EQ(std::to_string(fs::file_size(path("out/" + buffer["file"].get<std::string>()))),
+                  buffer["bytes"]);
     }
     EXPECT_GT(constants, 0u);
     EXPECT_GT(temporaries, 0u);
