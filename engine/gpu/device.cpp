@@ -59,7 +59,6 @@ std::shared_ptr<Device> Device::create(const DeviceOptions& options) {
         if (const auto rates = probe_rates(device, options.cache_directory))
             set_rates(device->profile_, *rates);
     if (options.limit) device->profile_ = options.limit(device->profile_);
-    if (options.is_hosted) return device;
     static const bool ends_children = end_children_in_time();
     (void)ends_children;
     return device;

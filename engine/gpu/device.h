@@ -55,8 +55,8 @@ struct DeviceOptions {
     /// Called with the functions before their first use: a test replaces some.
     std::function<void(InstanceTable&)> on_instance_functions;
     std::function<void(VolkDeviceTable&)> on_device_functions;
-    /// Leaves the process as it is at the end of the device: no driver stays loaded, and nothing is
-    /// registered for the exit; for a library that a host loads and unloads.
+    /// Leaves the process as it was at the end of the device: no driver stays loaded; for a library
+    /// that a host loads and unloads.
     bool is_hosted = false;
     /// Reduces the profile that the compiler gets, for tests. Absent: the full profile.
     std::function<DeviceProfile(const DeviceProfile&)> limit;

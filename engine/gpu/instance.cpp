@@ -1,6 +1,8 @@
 // The Vulkan instance, its validation messages, and the list of devices.
 #include "engine/gpu/instance.h"
 
+#include <dlfcn.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -235,8 +237,7 @@ int rank(const DeviceInfo& info) {
 
 Instance::Instance(const InstanceOptions& options) : Instance() {
     on_message_ = options.on_message;
-    is_hosted_ = options.is_hosted;
-    initialize_loader(is_hosted_);
+    initialize_loader(options.is_hosted);
     if (options.validation && !layer_available(kValidationLayer))
         throw DeviceError("Vulkan: validation was asked for and the layer " +
                           std::string(kValidationLayer) +
@@ -344,7 +345,21 @@ void Instance::record_message(const std::string& message) {
     if (on_message_) on_message_(message);
 }
 
+namespace {
+
+/// Returns whether this code is part of the program, not of a shared library, which may be unloaded
+/// before the process ends.
+bool is_part_of_the_program() {
+    Dl_info here{}, program{};
+    return dladdr(reinterpret_cast<const void*>(&is_part_of_the_program), &here) != 0 &&
+           dladdr(reinterpret_cast<const void*>(getauxval(AT_ENTRY)), &program) != 0 &&
+           here.dli_fbase == program.dli_fbase;
+}
+
+}  // namespace
+
 bool end_children_in_time() {
+    if (!is_part_of_the_program()) return false;
     static const OwnProcess opened_one;
     return on_exit(
                [](int status, void*) {
@@ -386,7 +401,6 @@ std::vector<DeviceInfo> list_devices(const Instance& instance) {
     std::vector<DeviceInfo> devices;
     for (VkPhysicalDevice handle : physical_devices(instance))
         devices.push_back(describe(instance.functions(), handle, static_cast<int>(devices.size())));
-    if (instance.is_hosted()) return devices;
     static const bool ends_children = end_children_in_time();
     (void)ends_children;
     return devices;

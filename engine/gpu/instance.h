@@ -51,8 +51,6 @@ class Instance {
     /// Loads any other instance function; null where it does not exist.
     PFN_vkVoidFunction function(const char* name) const;
     bool has_extension(const std::string& name) const;
-    /// See DeviceOptions::is_hosted.
-    bool is_hosted() const { return is_hosted_; }
 
     /// Messages of the validation layer so far (warnings and errors), oldest first, at most 1000.
     std::vector<std::string> validation_messages() const;
@@ -65,7 +63,7 @@ class Instance {
 
     VkInstance handle_ = VK_NULL_HANDLE;
     PFN_vkGetInstanceProcAddr get_ = nullptr;
-    bool hosts_ = false, is_hosted_ = false;
+    bool hosts_ = false;
     InstanceTable functions_;
     VkDebugUtilsMessengerEXT messenger_ = VK_NULL_HANDLE;
     std::vector<std::string> extensions_;
@@ -88,7 +86,9 @@ struct DeviceInfo {
 
 /// A driver waits at the end of a process for its threads, which a child of fork() does not have:
 /// such a child now ends before that, and before its parent's exit handlers. To be called once
-/// after each thing that has a driver register handlers of its own, since the last runs first.
+/// after each thing that has a driver register handlers of its own, since the last runs first. It
+/// does nothing, and returns false, where this code is in a shared library: that may be unloaded
+/// before the process ends.
 bool end_children_in_time();
 
 /// All devices of an instance.
