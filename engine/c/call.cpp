@@ -249,7 +249,13 @@ bool choose_form(firn_call& call) {
             [&](const Program& form) { return why_cannot_run(form, profile); }, call.shapes,
             call.scalars);
     } catch (const UserError& error) {
-        fail(FIRN_ERROR_UNSUPPORTED, error.what());
+        std::string text = error.what();
+        if (!call.context->device->may_probe())
+            text +=
+                ". What only a kernel could show to be right (lanes that exchange values, matrix "
+                "units, quotients) counts as missing, since the context has no "
+                "FIRN_HOST_MAY_PROBE with a queue; save the program for vulkan-least too";
+        fail(FIRN_ERROR_UNSUPPORTED, text);
     }
     for (const AssumedSize& assumed : program->assumed)
         if (const int64_t size = assumed.size.evaluate(symbols); size > assumed.most)

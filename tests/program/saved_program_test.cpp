@@ -468,6 +468,21 @@ TEST(SavedPrograms, ProgramsWhosePartsDoNotFitAreRefused) {
     }
 }
 
+TEST(SavedPrograms, EveryFieldIsOnThePageOfTheFormat) {
+    const auto text = [](const char* path) {
+        std::ifstream in(std::string(FIRN_SOURCE_DIR "/compiler/program/") + path);
+        return std::string(std::istreambuf_iterator<char>(in), {});
+    };
+    const std::string list = text("saved_fields.h"), page = text("saved_format.md");
+    size_t fields = 0;
+    for (size_t at = list.find("(\""); at != std::string::npos; at = list.find("(\"", at + 1)) {
+        const std::string key = list.substr(at + 2, list.find('"', at + 2) - at - 2);
+        EXPECT_NE(page.find('`' + key + '`'), std::string::npos) << key;
+        ++fields;
+    }
+    EXPECT_GT(fields, 100u);
+}
+
 TEST(SavedPrograms, NamesOfOtherResultsAreRefused) {
     SavedProgram saved = all_saved();
     saved.result_names.assign(saved.program->results.size() + 1, "r");
