@@ -131,7 +131,7 @@ BoundImage bind_image(firn_context& context, const firn_host_image& image,
     out.packed = create_buffer(context.device, pixels * format.pixel_bytes, "pixels of " + name);
     out.pipeline = pixel_pipeline(context, is_result, format, channels);
     const SetRequest request{
-        out.pipeline.get(), {out.packed->range(), out.tensor}, {out.packed->name(), name}, {}};
+        out.pipeline.get(), {out.packed->range(), out.tensor}, {&out.packed->name(), &name}, {}};
     out.sets = std::make_unique<DescriptorSets>(*context.device, std::span(&request, 1), name);
     const uint64_t most = uint64_t{context.device->profile().max_groups[0]} * kGroup;
     const uint64_t columns = std::min(pixels, most);

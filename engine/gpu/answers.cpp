@@ -41,7 +41,7 @@ bool answers_right(const std::shared_ptr<Device>& owner, const Question& questio
     write_buffer(*words, 0, std::as_bytes(std::span(question.words)));
     write_buffer(*answers, 0, std::as_bytes(std::span(got)));  // zeros if the shader writes nothing
     SetRequest request{
-        &pipeline, {words->range(), answers->range()}, {words->name(), answers->name()}};
+        &pipeline, {words->range(), answers->range()}, {&words->name(), &answers->name()}};
     DescriptorSets sets(device, {&request, 1}, kernel.name);
     const VolkDeviceTable& vk = device.vk();
     TimelinePoint point = submit_once(device, [&](VkCommandBuffer commands) {

@@ -29,7 +29,7 @@ uint32_t run_loop(const std::shared_ptr<Device>& owner) {
     kernel.param_types = {u32};
     Pipeline pipeline(device, kernel);
     auto memory = create_buffer(owner, 32, "back edge counts");
-    SetRequest request{&pipeline, {memory->range()}, {memory->name()}};
+    SetRequest request{&pipeline, {memory->range()}, {&memory->name()}};
     DescriptorSets sets(device, {&request, 1}, kernel.name);
     const VolkDeviceTable& vk = device.vk();
     TimelinePoint point = submit_once(device, [&](VkCommandBuffer commands) {

@@ -62,7 +62,7 @@ bool multiplies_right(const std::shared_ptr<Device>& owner) {
     auto bind = [&](uint64_t bytes) {
         memory.push_back(create_buffer(owner, bytes, "matrix unit probe"));
         request.buffers.push_back(memory.back()->range());
-        request.names.push_back(memory.back()->name());
+        request.names.push_back(&memory.back()->name());
     };
     for (const auto& bytes : operands) bind(bytes.size()), write_buffer(*memory.back(), 0, bytes);
     for (const auto& bytes : results) bind(bytes.size());

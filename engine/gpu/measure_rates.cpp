@@ -93,8 +93,8 @@ class Copies {
           slices_(static_cast<int>(bytes / kSliceBytes)),
           a_(create_buffer(device, bytes, "copied bytes")),
           b_(create_buffer(device, bytes, "bytes copied to")),
-          requests_{{&pipeline, {a_->range(), b_->range()}, {a_->name(), b_->name()}, {}},
-                    {&pipeline, {b_->range(), a_->range()}, {b_->name(), a_->name()}, {}}},
+          requests_{{&pipeline, {a_->range(), b_->range()}, {&a_->name(), &b_->name()}, {}},
+                    {&pipeline, {b_->range(), a_->range()}, {&b_->name(), &a_->name()}, {}}},
           sets_(*device, requests_, pipeline.name()) {
         time(2 * slices_);
     }
@@ -177,7 +177,7 @@ class Chains {
           sums_(create_buffer(device, 4 * uint64_t{kGroup} * groups_, "ends of chains")),
           pipeline_(*device, measured_kernel("arithmetic_rate.comp", kGroup,
                                              {{BindingForm::Storage, f32, 1, true}})),
-          request_{&pipeline_, {sums_->range()}, {sums_->name()}, {}},
+          request_{&pipeline_, {sums_->range()}, {&sums_->name()}, {}},
           sets_(*device, {&request_, 1}, pipeline_.name()) {}
 
     /// Returns the operations of all workgroups.

@@ -258,7 +258,7 @@ void DescriptorSets::write(VkDescriptorSet set, const SetRequest& request) {
     };
     for (size_t i = 0; i < bindings.size(); ++i) {
         const BufferRange& range = request.buffers[i];
-        const std::string& name = request.names[i];
+        const std::string& name = *request.names[i];
         check_elements(range, bindings[i].dtype, name, request.pipeline->name());
         if (bindings[i].form == BindingForm::Address) continue;
         VkWriteDescriptorSet& write = add(i, descriptor_type(bindings[i].form));

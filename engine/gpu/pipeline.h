@@ -53,7 +53,7 @@ std::shared_ptr<const Pipeline> shared_pipeline(Device& device, const KernelInfo
 struct SetRequest {
     const Pipeline* pipeline = nullptr;
     std::vector<BufferRange> buffers;  // one per Pipeline::bindings
-    std::vector<std::string> names;    // the names of the buffers, for errors
+    std::vector<const std::string*> names;  // of the buffers, for errors; live as long
     BufferRange params;                // used if the pipeline has params_in_buffer
 };
 

@@ -33,7 +33,7 @@ class Loads {
                     measured_kernel(shader, kTexelGroup,
                                     {{form, u32, 1, false}, {BindingForm::Storage, u32, 1, true}})),
           request_{
-              &pipeline_, {words_->range(), sums_->range()}, {words_->name(), sums_->name()}, {}},
+              &pipeline_, {words_->range(), sums_->range()}, {&words_->name(), &sums_->name()}, {}},
           sets_(*device, {&request_, 1}, shader) {
         write_buffer(*words_, 0, std::vector<std::byte>(4 * kWords));
     }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string_view>
 
 #include "engine/gpu/commands.h"
 
@@ -195,7 +196,7 @@ void PreparedCall::refuse_aliases(const Program& program) const {
     struct Use {
         BufferRange range;
         bool written = false;
-        std::string name;
+        std::string_view name;
     };
     std::vector<Use> uses;
     for (size_t slot = 0; slot < slots_.size(); ++slot)
@@ -206,8 +207,8 @@ void PreparedCall::refuse_aliases(const Program& program) const {
     for (size_t a = 0; a < uses.size(); ++a)
         for (size_t b = 0; b < a; ++b)
             if ((uses[a].written || uses[b].written) && overlap(uses[a].range, uses[b].range))
-                throw UserError("program '" + program.name + "': '" + uses[b].name + "' and '" +
-                                uses[a].name +
+                throw UserError("program '" + program.name + "': '" + std::string(uses[b].name) +
+                                "' and '" + std::string(uses[a].name) +
                                 "' were given the same memory and one of them is "
                                 "written; give each its own");
 }
@@ -249,7 +250,7 @@ void PreparedCall::make_sets(const LoadedProgram& loaded, const Program& program
             const std::string& name = program.buffers[static_cast<size_t>(slot)].name;
             ensure(range.buffer != VK_NULL_HANDLE, "a buffer of a program has no memory");
             request.buffers.push_back(range);
-            request.names.push_back(name);
+            request.names.push_back(&name);
         }
         request.params = params;
         request.params.bytes = request.pipeline->param_bytes();
