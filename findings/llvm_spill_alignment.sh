@@ -4,7 +4,8 @@
 # Guess: a slot for such a register is aligned to 64 bytes, as an `alloca` of the same vector is, for
 # which the function aligns its stack; so each store and each load touches one line of the cache.
 # Seen: a function whose only need of the stack is such slots does not align it. The stack is a
-# multiple of 16 then, so that for three of four callers every slot crosses two lines. With `alignstack=64` the function aligns the stack, and uses aligned moves.
+# multiple of 16 then, so that for three of four callers every slot crosses two lines. With
+# `alignstack=64` the function aligns the stack, and uses aligned moves.
 set -euo pipefail
 packages=(llvm-19=1:19.1.7-3~deb12u1 libllvm19=1:19.1.7-3~deb12u1 libedit2=3.1-20221030-2
           libz3-4=4.8.12-3.1 libbsd0=0.11.7-2)

@@ -177,6 +177,13 @@ TEST_F(CErrors, TellOfARangeBehindTheEndOfTheHostsBuffer) {
     firn_buffer_release(half);
 }
 
+TEST_F(CErrors, TellOfARangeThatStartsBetweenTheStepsOfTheDevice) {
+    firn_buffer* large = nullptr;
+    ASSERT_OK(context, firn_buffer_create(context, 8192, &large));
+    EXPECT_SAYS(refused(bind({large, nullptr, 4, 4096}, {buffers[1]})), "multiple of");
+    firn_buffer_release(large);
+}
+
 TEST_F(CErrors, TellOfMemoryThatIsWrittenAndUsedTwice) {
     const firn_binding results[2] = {{buffers[0]}, {buffers[2]}};
     EXPECT_SAYS(refused(bind({buffers[0]}, {buffers[1]}, results)), "same memory");

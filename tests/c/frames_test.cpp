@@ -169,6 +169,9 @@ TEST(CFrames, MayBeBoundAnewWhileOlderFramesAreUnderWay) {
     // What was recorded keeps its descriptor sets until frame 7 is said to be complete.
     ASSERT_OK(context.context, wave.bind(0));
     ASSERT_OK(context.context, firn_collect(context, 6));
+    const firn_record_info earlier =
+        frame_info(static_cast<VkCommandBuffer>(info.command_buffer), 6);
+    EXPECT_EQ(firn_record(wave.calls[0], &earlier, nullptr), FIRN_ERROR_ARGUMENT);
     host.run();
     wave.check(1, 0.1f);
     ASSERT_OK(context.context, firn_collect(context, 7));
