@@ -288,6 +288,108 @@ TEST_F(SelfHost, ComputesTheBitsThatFirnComputes) {
     }
 }
 
+// ---- placebo_host ----
+
+class PlaceboHost : public Host {
+  protected:
+    void SetUp() override {
+        needs("placebo_host");
+        if (!IsSkipped()) needs_validation();
+    }
+    static Outcome host(const std::string& words) {
+        return run("'" FIRN_BIN_DIR "/placebo_host' " + words);
+    }
+};
+
+TEST_F(PlaceboHost, ComputesOnTheDeviceOfLibplacebo) {
+    const std::string path = temporary("placebo.ppm");
+    const Outcome outcome = host("'" + kPrograms + "edges.firn' '" + path + "' --validate");
+    expect_clean(outcome);
+    EXPECT_TRUE(has(outcome.output, "\n0 bytes of 4 pictures differ")) << outcome.output;
+    const Pixels pixels = read_ppm(path);
+    EXPECT_EQ(pixels.width, 640);
+    EXPECT_EQ(pixels.at(60, 60), (std::array{0, 0, 0})) << "inside of a square is no edge";
+    EXPECT_GT(pixels.at(60, 119)[0], 60) << "squares of 60 pixels end here";
+}
+
+TEST_F(PlaceboHost, SaysWhyAFileIsRefused) {
+    const Outcome outcome = host("apps/hosts/README.md");
+    EXPECT_EQ(outcome.status, 1);
+    EXPECT_TRUE(has(outcome.output, "FIRN_ERROR_FILE: ")) << outcome.output;
+}
+
+// ---- gst_element ----
+
+class GstElement : public Host {
+  protected:
+    void SetUp() override {
+        if (!std::filesystem::exists(FIRN_BINARY_DIR "/lib/gstreamer-1.0/libgstfirnfilter.so"))
+            GTEST_SKIP() << "gst_element is not built, since this machine lacks what it needs";
+        if (std::system("gst-inspect-1.0 vulkanupload > /dev/null 2>&1 && "
+                        "gst-inspect-1.0 videotestsrc > /dev/null 2>&1") != 0)
+            GTEST_SKIP() << "needs gstreamer1.0-tools, and its plugins base and bad";
+    }
+    static Outcome launch(const std::string& pipeline) {
+        return run("GST_PLUGIN_PATH='" FIRN_BINARY_DIR "/lib/gstreamer-1.0' GST_REGISTRY='" +
+                   temporary("registry.bin") + "' gst-launch-1.0 -q " + pipeline);
+    }
+};
+
+TEST_F(GstElement, FiltersVideoByteByByte) {
+    constexpr int width = 160, height = 96, frames = 5;
+    const std::string raw = temporary("raw.rgba"), filtered = temporary("filtered.rgba");
+    const Outcome outcome = launch(
+        "videotestsrc pattern=ball animation-mode=frames num-buffers=" + std::to_string(frames) +
+        " ! video/x-raw,format=RGBA,width=" + std::to_string(width) +
+        ",height=" + std::to_string(height) + " ! tee name=t ! queue ! filesink location='" + raw +
+        "' t. ! queue ! vulkanupload ! firnfilter program='" + kPrograms +
+        "edges.firn' parameters=strength=3 ! vulkandownload ! filesink location='" + filtered +
+        "'");
+    EXPECT_EQ(outcome.status, 0) << outcome.output;
+    const std::string in = read(raw), out = read(filtered);
+    ASSERT_EQ(in.size(), size_t(4 * width * height * frames)) << outcome.output;
+    ASSERT_EQ(out.size(), in.size()) << outcome.output;
+    size_t different = 0, edges = 0;
+    for (int frame = 0; frame < frames; ++frame)
+        for (int y = 0; y < height; ++y)
+            for (int x = 0; x < width; ++x)
+                for (int c = 0; c < 4; ++c) {
+                    const auto at = [&](int i, int j) {
+                        return 4 * size_t((frame * height + std::min(i, height - 1)) * width +
+                                          std::min(j, width - 1)) +
+                               size_t(c);
+                    };
+                    const int here = uint8_t(in[at(y, x)]);
+                    const int edge = std::abs(uint8_t(in[at(y + 1, x)]) - here) +
+                                     std::abs(uint8_t(in[at(y, x + 1)]) - here);
+                    const int expected = c == 3 ? here : std::min(3 * edge, 255);
+                    different += uint8_t(out[at(y, x)]) != expected;
+                    edges += c < 3 && expected > 0;
+                }
+    EXPECT_EQ(different, 0u);
+    EXPECT_GT(edges, 100u) << "the ball has a rim";
+}
+
+TEST_F(GstElement, PostsWhatIsWrong) {
+    const std::string
+        before =
+            "videotestsrc num-buffers=1 ! video/x-raw,format=RGBA ! vulkanupload ! firnfilter ",
+        behind = " ! vulkandownload ! fakesink";
+    const std::vector<std::pair<std::string, std::string>> kMistakes{
+        {"", "set the property program to a file"},
+        {"program=none.firn", "none.firn"},
+        {"program=apps/hosts/README.md", "FIRN_ERROR_FILE: "},
+        {"program='" + kPrograms + "wave.firn'", "wave.firn is no filter"},
+        {"program='" + kPrograms + "edges.firn' parameters=glow=1", "no parameter 'glow=1'"},
+        {"program='" + kPrograms + "edges.firn' parameters=strength=99",
+         "'strength' cannot be 99"}};
+    for (const auto& [words, said] : kMistakes) {
+        const Outcome outcome = launch(before + words + behind);
+        EXPECT_NE(outcome.status, 0) << words;
+        EXPECT_TRUE(has(outcome.output, said)) << words << "\n" << outcome.output;
+    }
+}
+
 // ---- All of them ----
 
 TEST(Hosts, KnowNothingOfFirnButItsInterface) {
@@ -305,8 +407,8 @@ TEST(Hosts, KnowNothingOfFirnButItsInterface) {
                     << entry.path() << " includes " << name;
             });
     }
-    EXPECT_GE(sources, 3);
-    for (const char* name : {"c_host", "self_host"}) {
+    EXPECT_GE(sources, 5);
+    for (const char* name : {"c_host", "self_host", "placebo_host"}) {
         const std::string path = FIRN_BIN_DIR "/" + std::string(name);
         if (!std::filesystem::exists(path)) continue;
         const std::string needed = run("objdump -p '" + path + "'").output;

@@ -1,4 +1,5 @@
-// Writes the programs that the hosts run: waves on a membrane, and ink in water with its picture.
+// Writes the programs that the hosts run: waves on a membrane, the edges of a picture, and ink in
+// water with its picture.
 #include <firn/firn.h>
 #include <firn/saved_programs.h>
 
@@ -31,6 +32,23 @@ void save_wave(const std::string& path) {
     Param<float> dt{panel, "dt", 0.4f, {.min = 0, .max = 0.5, .help = "time step"}};
     const Tensor still = zeros({64, 64});
     save_program(path, wave, {.devices = kDevices}, still, still, dt);
+}
+
+/// edges(picture, strength): what differs between neighbours of a picture of any size, f32[h, w,
+/// 4].
+void save_edges(const std::string& path) {
+    auto edges = compile(
+        [](Tensor picture, Tensor strength) {
+            auto [i, j, channel] = indices<3>(picture.shape());
+            Tensor here = picture(i, j, channel);
+            Tensor edge =
+                abs(picture(i + 1, j, channel) - here) + abs(picture(i, j + 1, channel) - here);
+            return select(channel == 3, here, min(strength * edge, 1.0f));
+        },
+        {f32("h", "w", 4), f32()});
+    Gui panel;
+    Param<float> strength{panel, "strength", 2.0f, {.min = 0, .max = 8, .help = "of the edges"}};
+    save_program(path, edges, {.devices = kDevices}, zeros({240, 320, 4}), strength);
 }
 
 /// The results of the fluid: its next state, and what is seen of it.
@@ -121,12 +139,13 @@ void save_fluid(const std::string& path, int n, int m) {
 int main(int argc, char** argv) {
     if (argc != 2) {
         std::cerr << "usage: save_programs FOLDER\n"
-                     "Writes wave.firn and fluid.firn into the folder.\n";
+                     "Writes wave.firn, edges.firn and fluid.firn into the folder.\n";
         return 2;
     }
     try {
         const std::filesystem::path folder = argv[1];
         save_wave((folder / "wave.firn").string());
+        save_edges((folder / "edges.firn").string());
         save_fluid((folder / "fluid.firn").string(), 128, 128);
         return 0;
     } catch (const std::exception& error) {
