@@ -51,14 +51,16 @@ void add_run(CLI::App& all, ToolOptions& options) {
     app.add_option("--frames", options.frames, "number of calls, one after the other")
         ->check(CLI::Range(1, 1 << 30));
     add_list(app, "--feed", options.feeds,
-             "result that becomes an argument of the next call: RESULT:ARGUMENT, as in 0:u");
+             "result that becomes an argument of the next call: RESULT:ARGUMENT, by numbers or "
+             "names, as in 0:u");
     add_list(app, "--out", options.outs,
-             "file for a result of the last call: FILE.npy for result 0, NUMBER=FILE.npy for "
-             "another");
+             "file for a result of the last call: FILE.npy for result 0, NUMBER=FILE.npy or "
+             "NAME=FILE.npy for another");
     app.footer(
-        "With --frames and without --feed, result k becomes the k-th tensor among the arguments "
-        "of the next\ncall, if its type and shape are those of this argument; other results are "
-        "not used. The program says\nwhich are. Elements of bf16, which numpy lacks, are f32 in "
+        "With --frames and without --feed, a result becomes the tensor argument of its name in the "
+        "next call.\nWhere none has such a name, result k becomes the k-th tensor among the "
+        "arguments, if its type and\nshape are those of this argument; other results are not "
+        "used. The program says which are. Elements of bf16, which numpy lacks, are f32 in "
         "files.");
 }
 

@@ -76,7 +76,8 @@ void print_parameters(const SavedProgram& saved) {
     print_table(rows, "  ");
 }
 
-void print_results(const Program& program) {
+void print_results(const SavedProgram& saved) {
+    const Program& program = *saved.program;
     std::vector<std::vector<std::string>> rows;
     const size_t first = first_result(program);
     for (size_t k = first; k < program.results.size(); ++k) {
@@ -85,7 +86,8 @@ void print_results(const Program& program) {
         for (size_t a = 0; a < program.arguments.size(); ++a)
             if (!program.arguments[a].scalar && program.arguments[a].buffer == result.buffer)
                 note = "in the memory of " + argument_text(program, a);
-        rows.push_back({std::to_string(k - first), type_text(result.dtype, result.shape), note});
+        rows.push_back({std::to_string(k - first), result_name(saved, k),
+                        type_text(result.dtype, result.shape), note});
     }
     std::printf("\nResults%s\n", rows.empty() ? ": none" : "");
     print_table(rows, "  ");
@@ -323,7 +325,7 @@ int inspect_file(const ToolOptions& options) {
             sizes.empty() ? ", the sizes of the call that was saved; --size gives others" : "");
     print_arguments(saved);
     print_parameters(saved);
-    print_results(*saved.program);
+    print_results(saved);
     for (size_t k = 0; k < forms.size(); ++k) {
         SizedForm sized{forms[k], {}};
         if (hold(forms[k].facts, symbols) && binds(*forms[k].program, symbols))

@@ -49,15 +49,30 @@ std::string why_not_fed(const Program& program, size_t result, size_t argument,
            ", and the argument " + type_text(to.dtype, sizes_of(to.shape, symbols));
 }
 
-std::vector<Feed> feeds_of(const Program& program, const ToolOptions& options,
+/// Results with the name of a tensor argument that they fit; none where no result has such a name.
+std::vector<Feed> feeds_by_name(const SavedProgram& saved, const SizeEnv& symbols) {
+    const Program& program = *saved.program;
+    std::vector<Feed> out;
+    for (size_t k = 0; k < program.arguments.size(); ++k)
+        for (size_t result = first_result(program); result < program.results.size(); ++result) {
+            const std::string name = result_name(saved, result);
+            if (!name.empty() && name == program.arguments[k].name &&
+                why_not_fed(program, result, k, symbols).empty())
+                out.push_back({result, k});
+        }
+    return out;
+}
+
+std::vector<Feed> feeds_of(const SavedProgram& saved, const ToolOptions& options,
                            const SizeEnv& symbols) {
+    const Program& program = *saved.program;
     std::vector<Feed> out;
     std::set<size_t> fed;
     for (const std::string& text : options.feeds) {
         const size_t colon = text.find(':');
         if (colon == text.npos)
             throw UserError("--feed " + text + ": give a result and an argument, as in 0:u");
-        const Feed feed{result_numbered(program, text.substr(0, colon), "--feed"),
+        const Feed feed{result_named(saved, text.substr(0, colon), "--feed"),
                         argument_named(program, text.substr(colon + 1), "--feed")};
         if (const std::string why = why_not_fed(program, feed.result, feed.argument, symbols);
             !why.empty())
@@ -68,6 +83,8 @@ std::vector<Feed> feeds_of(const Program& program, const ToolOptions& options,
         out.push_back(feed);
     }
     if (!out.empty() || options.frames < 2) return out;
+    out = feeds_by_name(saved, symbols);
+    if (!out.empty()) return out;
     size_t result = first_result(program);
     for (size_t k = 0; k < program.arguments.size() && result < program.results.size(); ++k) {
         if (program.arguments[k].scalar) continue;
@@ -82,11 +99,11 @@ std::vector<Feed> feeds_of(const Program& program, const ToolOptions& options,
     return out;
 }
 
-std::vector<Output> outputs_of(const Program& program, const ToolOptions& options) {
+std::vector<Output> outputs_of(const SavedProgram& saved, const ToolOptions& options) {
     std::vector<Output> out;
     for (const std::string& text : options.outs) {
         const size_t equals = text.find('=');
-        const bool numbered = equals != text.npos && whole_number(text.substr(0, equals)) >= 0;
+        const bool numbered = equals != text.npos && is_result(saved, text.substr(0, equals));
         const std::string path = numbered ? text.substr(equals + 1) : text;
         const std::filesystem::path file(path);
         const std::filesystem::path folder = file.parent_path().empty() ? "." : file.parent_path();
@@ -96,7 +113,7 @@ std::vector<Output> outputs_of(const Program& program, const ToolOptions& option
             throw UserError("--out " + text + ": there is no folder " + folder.string() +
                             "; create it first");
         out.push_back(
-            {result_numbered(program, numbered ? text.substr(0, equals) : "0", "--out"), path});
+            {result_named(saved, numbered ? text.substr(0, equals) : "0", "--out"), path});
     }
     return out;
 }
@@ -167,11 +184,10 @@ class Calls {
     Call call_;
 };
 
-void say_feeds(const Program& program, const std::vector<Feed>& feeds) {
-    const size_t first = first_result(program);
+void say_feeds(const SavedProgram& saved, const std::vector<Feed>& feeds) {
     for (const Feed& feed : feeds)
-        std::printf("result %zu becomes %s of the next call\n", feed.result - first,
-                    argument_text(program, feed.argument).c_str());
+        std::printf("%s becomes %s of the next call\n", result_text(saved, feed.result).c_str(),
+                    argument_text(*saved.program, feed.argument).c_str());
 }
 
 /// The lines of progress of a call that takes long.
@@ -195,12 +211,12 @@ int run_file(const ToolOptions& options) {
     for (const std::string& text : options.sizes) sizes.push_back(named("--size", text));
     for (const std::string& text : options.args) args.push_back(named("--arg", text));
     for (const std::string& text : options.sets) sets.push_back(named("--set", text));
-    const std::vector<Output> outputs = outputs_of(*saved.program, options);
+    const std::vector<Output> outputs = outputs_of(saved, options);
     const HostArguments arguments = read_arguments(
         saved, args, sets,
         sizes.empty() ? std::vector<std::vector<int64_t>>() : shapes_at(saved, sizes));
     const SizeEnv symbols = bind_symbols(*saved.program, arguments.shapes, arguments.scalars);
-    const std::vector<Feed> feeds = feeds_of(*saved.program, options, symbols);
+    const std::vector<Feed> feeds = feeds_of(saved, options, symbols);
 
     const std::shared_ptr<Executor> executor = open_device(saved, options.device);
     const std::shared_ptr<const Program> program =
@@ -208,7 +224,7 @@ int run_file(const ToolOptions& options) {
     const std::string at = sizes_text(*program, symbols);
     std::printf("%s on %s%s\n", saved.name.c_str(), device_name(*executor).c_str(),
                 at.empty() ? "" : (", " + at).c_str());
-    say_feeds(*program, feeds);
+    say_feeds(saved, feeds);
     LongWork work;
     watch_run(*executor, work);
     Calls calls(executor, program, arguments, feeds);
@@ -229,7 +245,7 @@ int run_file(const ToolOptions& options) {
         for (const std::string& path : files[k]) write_result(path, result);
         std::string written;
         for (const std::string& path : files[k]) written += ", written to " + path;
-        std::printf("result %zu: %s, %s%s\n", k - first,
+        std::printf("%s: %s, %s%s\n", result_text(saved, k).c_str(),
                     type_text(result.dtype, result.shape).c_str(), summary(result).c_str(),
                     written.c_str());
     }

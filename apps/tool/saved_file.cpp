@@ -133,18 +133,37 @@ size_t argument_named(const Program& program, const std::string& name, const std
                     "; there are: " + (list.empty() ? "none" : list));
 }
 
-size_t result_numbered(const Program& program, const std::string& number,
-                       const std::string& option) {
+std::string result_name(const SavedProgram& saved, size_t result) {
+    return result < saved.result_names.size() ? saved.result_names[result] : "";
+}
+
+std::string result_text(const SavedProgram& saved, size_t result) {
+    const std::string name = result_name(saved, result);
+    return "result " + std::to_string(result - first_result(*saved.program)) +
+           (name.empty() ? "" : " '" + name + "'");
+}
+
+bool is_result(const SavedProgram& saved, const std::string& text) {
+    if (whole_number(text) >= 0) return true;
+    return !text.empty() && std::find(saved.result_names.begin(), saved.result_names.end(), text) !=
+                                saved.result_names.end();
+}
+
+size_t result_named(const SavedProgram& saved, const std::string& text, const std::string& option) {
+    const Program& program = *saved.program;
     const size_t first = first_result(program), count = program.results.size() - first;
-    const int64_t value = whole_number(number);
+    for (size_t k = first; k < program.results.size(); ++k)
+        if (!text.empty() && result_name(saved, k) == text) return k;
+    const int64_t value = whole_number(text);
     if (value >= 0 && value < static_cast<int64_t>(count)) return first + size_t(value);
     std::string list;
-    for (size_t k = 0; k < count; ++k) {
-        const ResultInfo& result = program.results[first + k];
-        list += (k ? ", " : "") + std::to_string(k) + " (" + type_text(result.dtype, result.shape) +
-                ")";
+    for (size_t k = first; k < program.results.size(); ++k) {
+        const ResultInfo& result = program.results[k];
+        const std::string name = result_name(saved, k);
+        list += (list.empty() ? "" : ", ") + std::to_string(k - first) + " (" +
+                (name.empty() ? "" : name + ", ") + type_text(result.dtype, result.shape) + ")";
     }
-    throw UserError(option + ": there is no result " + number +
+    throw UserError(option + ": there is no result " + text +
                     "; there are: " + (list.empty() ? "none" : list));
 }
 

@@ -48,9 +48,15 @@ std::string argument_text(const Program& program, size_t argument);
 /// Finds an argument by its name or its number. Throws UserError that names the option and lists
 /// the arguments.
 size_t argument_named(const Program& program, const std::string& name, const std::string& option);
-/// Finds a result by its number among those a user sees. Throws UserError that lists them.
-size_t result_numbered(const Program& program, const std::string& number,
-                       const std::string& option);
+/// The name of a result of Program::results; empty where it has none.
+std::string result_name(const SavedProgram& saved, size_t result);
+/// `result 0 'u'`: as people call it.
+std::string result_text(const SavedProgram& saved, size_t result);
+/// Whether the text is a number, or the name of a result.
+bool is_result(const SavedProgram& saved, const std::string& text);
+/// The result of this number, sizes that the data know left out, or of this name. Throws UserError
+/// naming the option if there is none, which lists what there is.
+size_t result_named(const SavedProgram& saved, const std::string& text, const std::string& option);
 /// Returns the number that the text is, or -1.
 int64_t whole_number(const std::string& text);
 

@@ -25,7 +25,7 @@
 #include "compiler/interchange/mesh_files.h"
 #include "compiler/language.h"
 #include "compiler/program/make_call.h"
-#include "compiler/program/memory_plan.h"
+#include "compiler/program/program.h"
 #include "compiler/program/saved_program.h"
 #include "compiler/program/walk_steps.h"
 #include "engine/app/exr.h"

@@ -201,6 +201,28 @@ TEST_F(Tool, RunFeedsResultsBack) {
     expect_near(load_npy(path("r.npy")), result);
 }
 
+TEST_F(Tool, RunFeedsResultsToArgumentsOfTheirName) {
+    auto grow = compile(
+        [](Tensor x, Tensor y) {
+            return std::tuple{y + x, x + x};
+        },
+        {f32("n"), f32("n")});
+    SaveOptions options;
+    options.devices = {"vulkan"};
+    options.arguments = {"x", "y"};
+    options.results = {"y", "x"};
+    save_program(path("grow.firn"), grow, options, ones({3}), ones({3}));
+    save_npy(path("x.npy"), tensor({1, 2, 3}).as(f32));
+    // y becomes 0 + 1 + 2 + 4 times x.
+    const Outcome outcome = tool(in_folder(
+        "run @grow.firn --arg x=@x.npy --size n=3 --frames 3 --out y=@r.npy --out @s.npy"));
+    EXPECT_EQ(outcome.status, 0) << outcome.output;
+    EXPECT_TRUE(says(outcome, "result 0 'y' becomes argument 1 (y, f32[n])")) << outcome.output;
+    expect_near(load_npy(path("r.npy")), tensor({7, 14, 21}).as(f32));
+    EXPECT_TRUE(says(tool(in_folder("run @grow.firn --size n=3 --out z=@r.npy")), "z=")) << "";
+    EXPECT_TRUE(says(tool(in_folder("inspect @grow.firn")), "0  y  f32[n]"));
+}
+
 TEST_F(Tool, RunKeepsArgumentsThatACallWritesOver) {
     // The memory of x becomes that of the result, and y is read again in every call.
     auto add = compile(
