@@ -137,6 +137,8 @@ void save_fluid(const std::string& path, int n, int m) {
 }  // namespace
 
 int main(int argc, char** argv) {
+    // No driver is needed to build the hosts.
+    SessionScope scope(Session::interpreter());
     if (argc != 2) {
         std::cerr << "usage: save_programs FOLDER\n"
                      "Writes wave.firn, edges.firn and fluid.firn into the folder.\n";
