@@ -46,7 +46,7 @@ namespace {
 
 /// Every function of a device that the engine calls; a test compares them with its sources.
 // clang-format off
-#define FIRN_DEVICE_FUNCTIONS(X) \
+#define FIRN_FAULT_FUNCTIONS(X) \
     X(vkAcquireNextImageKHR) X(vkAllocateCommandBuffers) X(vkAllocateDescriptorSets) \
     X(vkAllocateMemory) X(vkBeginCommandBuffer) X(vkBindBufferMemory) X(vkBindImageMemory) \
     X(vkCmdBeginRenderPass) X(vkCmdBindDescriptorSets) X(vkCmdBindPipeline) \
@@ -127,7 +127,7 @@ void wrap_instance(InstanceTable& table) {
     FIRN_INSTANCE_EXTENSION_FUNCTIONS(FIRN_WRAP)
 }
 
-void wrap_device(VolkDeviceTable& table) { FIRN_DEVICE_FUNCTIONS(FIRN_WRAP) }
+void wrap_device(VolkDeviceTable& table) { FIRN_FAULT_FUNCTIONS(FIRN_WRAP) }
 
 }  // namespace
 
@@ -151,7 +151,7 @@ DeviceOptions with_faults(DeviceOptions options) {
 std::set<std::string> wrapped_functions() {
 #define FIRN_NAME(name) #name,
     return {FIRN_INSTANCE_FUNCTIONS(FIRN_NAME) FIRN_INSTANCE_EXTENSION_FUNCTIONS(FIRN_NAME)
-                FIRN_DEVICE_FUNCTIONS(FIRN_NAME)};
+                FIRN_FAULT_FUNCTIONS(FIRN_NAME)};
 }
 
 AllocationsFail::AllocationsFail() : before_(std::exchange(may_fail, true)) {}

@@ -43,5 +43,27 @@ TEST_F(EnginePlugin, OfUnityRecordsIntoTheCommandsOfTheFrame) {
                   "0 rules broken; the plugin is unloaded", "0 messages of the validation layers"});
 }
 
+const std::string kGodot =
+    "'" FIRN_BIN_DIR "/godot_stand_in' '" FIRN_BINARY_DIR "/lib/libfirn_godot.so' " + kHosts;
+const std::vector<std::string> kGodotLines{"0 objects left; the extension is unloaded",
+                                           "0 rules broken", "0 messages of the validation layers"};
+
+std::vector<std::string> with_bytes(const std::string& line) {
+    std::vector<std::string> out = kGodotLines;
+    out.push_back(line);
+    return out;
+}
+
+TEST_F(EnginePlugin, OfGodotComputesTheBitsThatFirnComputes) {
+    expect_lines(kGodot + "wave.firn' --version=4.4", with_bytes("0 of 98304 bytes differ"));
+    expect_lines(kGodot + "fluid.firn' --version=4.4", with_bytes("0 of 1966080 bytes differ"));
+}
+
+TEST_F(EnginePlugin, OfGodotPushesTheSizesOfNewerVersionsAndSubmitsNothingOnTheMainDevice) {
+    expect_lines(kGodot + "wave.firn' --version=4.7", with_bytes("0 of 98304 bytes differ"));
+    expect_lines(kGodot + "fluid.firn' --version=4.7 --main-device",
+                 with_bytes("0 of 1966080 bytes differ"));
+}
+
 }  // namespace
 }  // namespace firn
