@@ -120,6 +120,15 @@ int32_t firn_context_create_own(const firn_own* own, firn_context** context, cha
         if (given.cache_folder) options.cache_directory = given.cache_folder;
         options.validation = given.validation != 0;
         options.is_hosted = true;
+        if (given.flags & ~FIRN_OWN_NO_FEATURES)
+            fail("firn_own.flags has a bit that this library does not know; use a newer one");
+        if (given.flags & FIRN_OWN_NO_FEATURES)
+            options.limit = [](const firn::DeviceProfile& profile) {
+                firn::DeviceProfile least = firn::least(profile);
+                least.view_loads = least.rounds_exactly = false;
+                least.max_views = 0;
+                return least;
+            };
         if (given.log)
             options.on_message = [log = given.log, user = given.user](const std::string& text) {
                 log(user, FIRN_LOG_WARNING, text.c_str());

@@ -148,6 +148,10 @@ typedef struct firn_host {
 FIRN_API int32_t firn_context_create(const firn_host* host, firn_context** context, char* message,
                                      size_t room);
 
+/* Programs run by forms that need no feature of a device, for engines that take their kernels
+ * (firn_kernel) and made their device with none. */
+#define FIRN_OWN_NO_FEATURES 1u
+
 /* A device of Firn's own. */
 typedef struct firn_own {
     uint32_t struct_size;
@@ -156,6 +160,7 @@ typedef struct firn_own {
     const char* cache_folder; /* NULL: none */
     void (*log)(void* user, int32_t level, const char* text);
     void* user;
+    uint32_t flags; /* FIRN_OWN_... */
 } firn_own;
 /* The same on a device of Firn's own; `own` may be NULL. */
 FIRN_API int32_t firn_context_create_own(const firn_own* own, firn_context** context, char* message,
@@ -449,6 +454,7 @@ typedef struct firn_slot {
     uint64_t offset, bytes;
     const void* data; /* of a constant */
 } firn_slot;
+/* Slots of one step may overlap: memory that one binding reads and another writes. */
 typedef struct firn_step_info {
     uint32_t struct_size;
     int32_t kernel; /* index for firn_kernel; -1: a copy of slots[0] into slots[1] */

@@ -52,9 +52,9 @@ std::shared_ptr<const Pipeline> shared_pipeline(Device& device, const KernelInfo
 /// The pipeline of a descriptor set, and the buffers of its bindings.
 struct SetRequest {
     const Pipeline* pipeline = nullptr;
-    std::vector<BufferRange> buffers;  // one per Pipeline::bindings
+    std::vector<BufferRange> buffers;       // one per Pipeline::bindings
     std::vector<const std::string*> names;  // of the buffers, for errors; live as long
-    BufferRange params;                // used if the pipeline has params_in_buffer
+    BufferRange params;                     // used if the pipeline has params_in_buffer
 };
 
 /// Descriptor sets that are made and freed together, with the texel views they need. Must end

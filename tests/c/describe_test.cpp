@@ -100,6 +100,27 @@ TEST(CRequirements, AreThoseOfAProgram) {
     EXPECT_NE(std::string(message), "");
 }
 
+TEST(CPrograms, RunWithoutAnyFeatureWhereThatIsAskedFor) {
+    firn_own own{};
+    own.struct_size = sizeof own;
+    own.flags = FIRN_OWN_NO_FEATURES;
+    firn_context* context = nullptr;
+    ASSERT_EQ(firn_context_create_own(&own, &context, nullptr, 0), FIRN_OK);
+    firn_program* program = nullptr;
+    ASSERT_OK(context,
+              firn_program_load(context, files().wave.data(), files().wave.size(), &program));
+    firn_call* call = nullptr;
+    ASSERT_OK(context, firn_call_create(program, nullptr, 0, &call));
+    firn_kernel_info kernel{};
+    kernel.struct_size = sizeof kernel;
+    ASSERT_OK(context, firn_kernel(call, 0, &kernel));
+    for (uint32_t k = 0; k < kernel.binding_count; ++k)
+        EXPECT_EQ(kernel.bindings[k].form, FIRN_BINDING_STORAGE);
+    firn_call_release(call);
+    firn_program_release(program);
+    EXPECT_EQ(firn_context_destroy(context), FIRN_OK);
+}
+
 TEST(CPrograms, DescribeArgumentsResultsAndParameters) {
     firn_context* context = nullptr;
     ASSERT_EQ(firn_context_create_own(nullptr, &context, nullptr, 0), FIRN_OK);
