@@ -1,4 +1,4 @@
-// What a host must know to run exported kernels, as JSON.
+// Writes all that a host must know to run exported kernels, as JSON.
 #pragma once
 #include <map>
 #include <string>

@@ -52,7 +52,7 @@ size_t argument_named(const Program& program, const std::string& name, const std
 std::string result_name(const SavedProgram& saved, size_t result);
 /// `result 0 'u'`: as people call it.
 std::string result_text(const SavedProgram& saved, size_t result);
-/// Whether the text is a number, or the name of a result.
+/// Returns whether the text is a number, or the name of a result.
 bool is_result(const SavedProgram& saved, const std::string& text);
 /// The result of this number, sizes that the data know left out, or of this name. Throws UserError
 /// naming the option if there is none, which lists what there is.

@@ -31,7 +31,7 @@ struct firn_call {
     std::unique_ptr<firn::Timestamps> timestamps;  // of the last timed submission
     firn::TimelinePoint timed_at = 0;
 
-    // What firn_kernel and firn_step return.
+    // The arrays that firn_kernel and firn_step return.
     std::vector<firn_kernel_binding> kernel_bindings;
     std::vector<firn_slot> slots;
     firn::PatchedParams params;

@@ -162,7 +162,7 @@ typedef struct firn_own {
     void* user;
     uint32_t flags; /* FIRN_OWN_... */
 } firn_own;
-/* The same on a device of Firn's own; `own` may be NULL. */
+/* Makes a context on a device of Firn's own; `own` may be NULL, for the best device. */
 FIRN_API int32_t firn_context_create_own(const firn_own* own, firn_context** context, char* message,
                                          size_t room);
 

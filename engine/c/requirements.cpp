@@ -1,4 +1,4 @@
-// What a device must have for programs, told before the device is made.
+// Tells what a device must have for programs, before the device is made.
 #include <algorithm>
 #include <optional>
 
@@ -8,7 +8,8 @@
 namespace firn::c {
 namespace {
 
-/// What kernels need of a device; a row is told for a program whose kernels need it.
+/// Returns whether a kernel needs something of a device: a row is told for programs with such a
+/// kernel.
 using KernelNeeds = bool (*)(const KernelInfo&, const DeviceNeeds&);
 
 struct Row {

@@ -42,8 +42,8 @@ struct HostDevice {
     VkPipelineCache pipeline_cache = VK_NULL_HANDLE;
     /// The folder in which Firn keeps pipelines and answers of drivers; empty: none.
     std::string cache_directory;
-    /// Whether Firn may run small kernels on the queue once for each driver, to see whether it
-    /// computes right. Else it does without what only such a kernel could show, unless the folder
+    /// Firn may run small kernels on the queue once for each driver, to see whether it computes
+    /// right. Else it does without what only such a kernel could show, unless the folder
     /// has the answer: subgroups that exchange values, a matrix unit, quotients as they are.
     bool may_probe = false;
     /// See DeviceOptions::limit.

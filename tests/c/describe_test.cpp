@@ -1,4 +1,4 @@
-// What programs, devices and the library say of themselves.
+// Programs, devices and the library describe themselves.
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>

@@ -72,7 +72,7 @@ class Host {
     VkCommandBuffer commands_ = VK_NULL_HANDLE;
 };
 
-/// Of all hosts: the callbacks are plain functions.
+/// The counters are those of all hosts, since the callbacks are plain functions.
 HostCounts& host_counts();
 const VkAllocationCallbacks* counting_allocator();
 

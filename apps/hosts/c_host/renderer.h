@@ -11,7 +11,7 @@
 
 struct GLFWwindow;
 
-// What is made anew for each frame in flight.
+// The objects that each frame in flight has of its own.
 struct frame {
     VkCommandPool pool;
     VkCommandBuffer commands;

@@ -145,7 +145,7 @@ static void draw(uint8_t* pixels) {
         }
 }
 
-// What Firn is to compute of it, in whole numbers.
+// The result that Firn is to compute of it, in whole numbers.
 static uint8_t edge_at(const uint8_t* pixels, int y, int x, int channel, int strength) {
     const int below = y + 1 < HEIGHT ? y + 1 : y, right = x + 1 < WIDTH ? x + 1 : x;
     const int here = pixels[4 * (y * WIDTH + x) + channel];

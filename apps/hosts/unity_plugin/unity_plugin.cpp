@@ -91,7 +91,7 @@ int fail(const std::string& text) {
     return 0;
 }
 
-/// Whether a function of Firn did what it should; else its text is the plugin's error.
+/// Returns whether a function of Firn did what it should; else its text is the plugin's error.
 bool worked(int32_t code, const char* what) {
     if (code == FIRN_OK) return true;
     fail(std::string(what) + ": " + firn_code_name(code) + ": " + firn_message(plugin.context));

@@ -1,4 +1,5 @@
-// What the plugin for Unity exports to scripts, besides what Unity itself calls.
+// The functions that the plugin for Unity exports to scripts, besides those that Unity itself
+// calls.
 #pragma once
 
 #include <stdint.h>

@@ -123,7 +123,7 @@ Sum sum_of(const IrRun& run, NodeId index) {
     return sum;
 }
 
-/// What loads have in common whose indices differ by constants.
+/// The common part of loads whose indices differ by constants.
 using Family = std::pair<std::tuple<int, Type>, std::vector<decltype(Term().key())>>;
 
 /// A load of a family, by its offset.
@@ -133,7 +133,7 @@ struct Member {
 };
 using Members = std::map<int64_t, Member>;
 
-/// Whether a load may be one of a bunch.
+/// Returns whether a load may be one of a bunch.
 bool may_join(const IrRun& run, const KernelNode& n) {
     return n.op == KernelOp::Load && !n.pinned && n.as<AccessAttr>().width == 1 &&
            has_words_in_common(run, n) && run.varying[n.args[0]] && !run.positions[n.args[0]];
@@ -260,7 +260,7 @@ bool holds_inside(const KernelCode& code, const Bunch& bunch, NodeId condition,
            });
 }
 
-/// What the loads of a bunch are made of: those of the least index first.
+/// The parts of the loads of a bunch: those of the least index first.
 struct Parts {
     std::set<NodeId> of_first, of_others;
 };
@@ -388,7 +388,7 @@ std::vector<std::string> load_neighbours(IrRun& run, const std::vector<std::stri
             chosen(high01, high23, {0, 1, 4, 5}), chosen(high01, high23, {2, 3, 6, 7})};
 }
 
-/// Whether no clamp changes an index of a lane that runs, an i1; empty: none is clamped.
+/// Writes whether no clamp changes an index of a lane that runs, an i1; empty: none is clamped.
 std::string unchanged(IrRun& run, const std::vector<Clamped>& clamped) {
     if (clamped.empty()) return {};
     const std::string words = vector_of(run, "i32");

@@ -1,4 +1,4 @@
-// What SPIR-V says of the bindings and push constants of a compute shader.
+// Reads the bindings and push constants of a compute shader from its SPIR-V.
 #include "reflection.h"
 
 #include <algorithm>
