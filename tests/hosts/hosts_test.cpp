@@ -388,6 +388,72 @@ TEST_F(GstElement, PostsWhatIsWrong) {
         const Outcome outcome = launch(before + words + behind);
         EXPECT_NE(outcome.status, 0) << words;
         EXPECT_TRUE(has(outcome.output, said)) << words << "\n" << outcome.output;
+// ---- qt_host ----
+
+class QtHostInAWindow : public CHostInAWindow {
+  protected:
+    void SetUp() override {
+        CHostInAWindow::SetUp();
+        if (IsSkipped()) return;
+        needs("qt_host");
+        ASSERT_TRUE(display_.works());
+    }
+    static std::string command(const std::string& words) {
+        return "QT_QPA_PLATFORM=xcb timeout 60 '" FIRN_BIN_DIR "/qt_host' --validate " + words;
+    }
+    /// The picture of the program, which fills the height of the window at its left.
+    static Pixels shown(const std::string& path) {
+        const Pixels window = read_ppm(path);
+        Pixels out{window.height, window.height, ""};
+        for (int y = 0; y < out.height; ++y)
+            out.bytes +=
+                window.bytes.substr(3 * size_t(y) * size_t(window.width), 3 * size_t(out.width));
+        return out;
+    }
+
+  private:
+    VirtualDisplay display_;
+};
+
+TEST_F(QtHostInAWindow, ShowsThePictureOnTheDeviceOfQt) {
+    const std::string path = temporary("qt.ppm");
+    expect_clean(firn::run(command("--frames 4 --picture '" + path + "'")));
+    const Pixels pixels = shown(path);
+    EXPECT_TRUE(has_dye(pixels));
+    EXPECT_NE(pixels.at(0, 0), (std::array<int, 3>{0x16, 0x19, 0x1d})) << "water hides the window";
+}
+
+TEST_F(QtHostInAWindow, ItsSlidersChangeThePicture) {
+    const std::string path = temporary("qt.ppm"), log = temporary("qt.txt");
+    expect_clean(firn::run(command("--frames 4 --set ink=0 --picture '" + path + "'")));
+    EXPECT_FALSE(has_dye(shown(path)));
+    // The fifth slider is that of the ink.
+    const Outcome hand =
+        firn::run("{ " + command("--set ink=0 --picture '" + path + "'") + " > '" + log +
+                  "' 2>&1 & "
+                  "id=$(timeout 100 xdotool search --sync --onlyvisible --name '^qt_host$') && "
+                  "xdotool windowfocus --sync $id windowsize --sync $id 700 400 && sleep 1 && "
+                  "xdotool key Tab Tab Tab Tab Tab Right Right Right Right Right && sleep 1 && "
+                  "xdotool key Escape; wait $!; echo the host ended by $?; }");
+    EXPECT_TRUE(has(hand.output, "the host ended by 0")) << hand.output << read(log);
+    EXPECT_TRUE(has(read(log), " frames of 700 x 400\n0 messages of the validation layers"))
+        << read(log);
+    EXPECT_TRUE(has_dye(shown(path)));
+}
+
+TEST_F(QtHostInAWindow, RefusesWithTheReason) {
+    const std::vector<std::pair<std::string, std::string>> kRefusals{
+        {"none.firn", "qt_host: there is no file none.firn"},
+        {"apps/hosts/README.md", "FIRN_ERROR_FILE: "},
+        {"'" + kPrograms + "wave.firn'", "its last result has to be f32 [h, w, 4], and is [n, m]"},
+        {"--set glow=1", "no parameter 'glow' of one number; it has:\n  confinement\n"},
+        {"--set dt=9", "parameter 'dt' cannot be 9"},
+        {"--frames 0", "--frames takes a number above 0"}};
+    for (const auto& [words, said] : kRefusals) {
+        const Outcome outcome = firn::run(command(words));
+        EXPECT_EQ(outcome.status, 1) << words;
+        EXPECT_TRUE(has(outcome.output, said)) << words << "\n" << outcome.output;
+        EXPECT_FALSE(has(outcome.output, "validation: ")) << words << "\n" << outcome.output;
     }
 }
 
