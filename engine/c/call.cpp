@@ -2,6 +2,7 @@
 #include "engine/c/call.h"
 
 #include <algorithm>
+#include <cstdio>
 
 #include "compiler/program/make_call.h"
 #include "compiler/program/plan_symbols.h"
@@ -190,6 +191,24 @@ void take(firn_call& call, NewMemory memory) {
     call.own_scratch = std::move(memory.scratch);
     call.prepared = std::move(prepared);
     call.images = std::move(memory.images);
+}
+
+/// A number as people write it: `0.05`.
+std::string short_text(double value) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%g", value);
+    return text;
+}
+
+/// `from 0 to 0.5`, `at most 4`: the values that a parameter may have.
+std::string range_text(const ProgramParameter& parameter) {
+    if (parameter.kind == ProgramParameter::Kind::Choice)
+        return "a choice, from 0 to " + std::to_string(parameter.names.size() - 1);
+    if (parameter.min && parameter.max)
+        return "from " + short_text(*parameter.min) + " to " + short_text(*parameter.max);
+    if (parameter.min) return "at least " + short_text(*parameter.min);
+    if (parameter.max) return "at most " + short_text(*parameter.max);
+    return "a number";
 }
 
 void set_scalar(firn_call& call, uint32_t index, const Scalar& value) {
@@ -434,8 +453,8 @@ int32_t firn_call_set_parameter(firn_call* call, uint32_t parameter, const doubl
                 info.kind == firn::ProgramParameter::Kind::Choice &&
                 !(values[k] >= 0 && values[k] < static_cast<double>(info.names.size()));
             if (below || above || no_choice || values[k] != values[k])
-                fail("parameter '" + info.name + "' cannot be " + std::to_string(values[k]) +
-                     "; its range is in firn_parameter_describe");
+                fail("parameter '" + info.name + "' cannot be " + short_text(values[k]) +
+                     "; it is " + range_text(info));
         }
         const std::vector<firn::Scalar> before = call->scalars;
         try {

@@ -127,7 +127,7 @@ typedef struct firn_host {
     uint32_t instance_extension_count;
     const char* const* instance_extensions; /* that the instance was made with */
     uint32_t extension_count;
-    uint32_t queue_family;         /* of `queue` */
+    uint32_t queue_family;         /* of `queue`; not read without one */
     const char* const* extensions; /* that the device was made with */
     const void* features;      /* VkDeviceCreateInfo::pNext of the device, or NULL; read at once */
     const void* core_features; /* VkDeviceCreateInfo::pEnabledFeatures, or NULL; read at once */

@@ -156,6 +156,9 @@ TEST(CFrames, TakeNumbersAndParametersFromTheNextRecordOn) {
     wave.check(1, 0.25f);
     const double beyond = 0.75;
     EXPECT_EQ(firn_call_set_parameter(wave.calls[0], 0, &beyond, 1), FIRN_ERROR_ARGUMENT);
+    EXPECT_NE(std::string(firn_message(context)).find("cannot be 0.75; it is from 0 to 0.5"),
+              std::string::npos)
+        << firn_message(context);
 }
 
 TEST(CFrames, MayBeBoundAnewWhileOlderFramesAreUnderWay) {

@@ -388,6 +388,9 @@ TEST_F(GstElement, PostsWhatIsWrong) {
         const Outcome outcome = launch(before + words + behind);
         EXPECT_NE(outcome.status, 0) << words;
         EXPECT_TRUE(has(outcome.output, said)) << words << "\n" << outcome.output;
+    }
+}
+
 // ---- qt_host ----
 
 class QtHostInAWindow : public CHostInAWindow {
