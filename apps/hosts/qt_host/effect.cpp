@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <iterator>
 #include <stdexcept>
+#include <string>
+#include <vector>
 
 namespace {
 

@@ -5,6 +5,7 @@
 #include <QQuickItem>
 #include <QString>
 #include <QVariantMap>
+#include <vector>
 
 #include "effect.h"
 
