@@ -50,30 +50,31 @@ namespace {
     X(vkAcquireNextImageKHR) X(vkAllocateCommandBuffers) X(vkAllocateDescriptorSets) \
     X(vkAllocateMemory) X(vkBeginCommandBuffer) X(vkBindBufferMemory) X(vkBindImageMemory) \
     X(vkCmdBeginRenderPass) X(vkCmdBindDescriptorSets) X(vkCmdBindPipeline) \
-    X(vkCmdClearAttachments) X(vkCmdCopyBuffer) X(vkCmdCopyImageToBuffer) \
+    X(vkCmdClearAttachments) X(vkCmdCopyBuffer) X(vkCmdCopyBufferToImage) X(vkCmdCopyImageToBuffer) \
     X(vkCmdDispatch) X(vkCmdDispatchIndirect) X(vkCmdDraw) \
     X(vkCmdEndRenderPass) X(vkCmdFillBuffer) X(vkCmdPipelineBarrier) X(vkCmdPushConstants) X(vkCmdResetQueryPool) \
     X(vkCmdSetScissor) X(vkCmdSetViewport) X(vkCmdUpdateBuffer) X(vkCmdWriteTimestamp) \
     X(vkCreateBuffer) X(vkCreateBufferView) X(vkCreateCommandPool) X(vkCreateComputePipelines) \
-    X(vkCreateDescriptorPool) X(vkCreateDescriptorSetLayout) X(vkCreateFramebuffer) \
+    X(vkCreateDescriptorPool) X(vkCreateDescriptorSetLayout) X(vkCreateFence) X(vkCreateFramebuffer) \
     X(vkCreateGraphicsPipelines) X(vkCreateImage) X(vkCreateImageView) X(vkCreatePipelineCache) \
     X(vkCreatePipelineLayout) X(vkCreateQueryPool) X(vkCreateRenderPass) X(vkCreateSemaphore) \
     X(vkCreateShaderModule) X(vkCreateSwapchainKHR) X(vkDestroyBuffer) X(vkDestroyBufferView) \
     X(vkDestroyCommandPool) X(vkDestroyDescriptorPool) X(vkDestroyDescriptorSetLayout) \
-    X(vkDestroyDevice) X(vkDestroyFramebuffer) X(vkDestroyImage) X(vkDestroyImageView) \
+    X(vkDestroyDevice) X(vkDestroyFence) X(vkDestroyFramebuffer) X(vkDestroyImage) X(vkDestroyImageView) \
     X(vkDestroyPipeline) X(vkDestroyPipelineCache) X(vkDestroyPipelineLayout) X(vkDestroyQueryPool) \
     X(vkDestroyRenderPass) X(vkDestroySemaphore) X(vkDestroyShaderModule) X(vkDestroySwapchainKHR) \
     X(vkDeviceWaitIdle) X(vkEndCommandBuffer) X(vkFreeMemory) X(vkGetBufferDeviceAddress) \
-    X(vkGetBufferMemoryRequirements) X(vkGetDeviceQueue) X(vkGetImageMemoryRequirements) \
+    X(vkGetBufferMemoryRequirements) X(vkGetDeviceQueue) X(vkGetFenceStatus) X(vkGetImageMemoryRequirements) \
     X(vkGetPipelineCacheData) X(vkGetQueryPoolResults) X(vkGetSemaphoreCounterValue) X(vkGetSwapchainImagesKHR) X(vkMapMemory) \
-    X(vkMergePipelineCaches) X(vkQueuePresentKHR) X(vkQueueSubmit) X(vkResetCommandBuffer) X(vkUpdateDescriptorSets) \
-    X(vkWaitSemaphores)
+    X(vkMergePipelineCaches) X(vkQueuePresentKHR) X(vkQueueSubmit) X(vkResetCommandBuffer) X(vkResetFences) X(vkUpdateDescriptorSets) \
+    X(vkWaitForFences) X(vkWaitSemaphores)
 // clang-format on
 
 /// The calls that may report a lost device, by the specification.
 constexpr std::array kMayBeLost = {"vkCreateDevice",        "vkQueueSubmit",
                                    "vkDeviceWaitIdle",      "vkGetSemaphoreCounterValue",
                                    "vkWaitSemaphores",      "vkGetQueryPoolResults",
+                                   "vkGetFenceStatus",      "vkWaitForFences",
                                    "vkAcquireNextImageKHR", "vkQueuePresentKHR"};
 
 bool may_be_lost(std::string_view name) {
