@@ -170,7 +170,7 @@ class Calls {
                 out[k] = call_.arguments[k];
             else
                 out[k] = call_.results[feed->result];
-            // Where a call writes over an argument, no other argument may be the same memory.
+            // An argument that a call writes over may share its memory with no other argument.
             if (!used.insert(out[k].get()).second && reuses_arguments(*program_))
                 out[k] = upload(*executor_, result(feed->result));
         }

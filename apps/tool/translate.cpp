@@ -42,7 +42,7 @@ class Translation {
     explicit Translation(const KernelInfo& kernel) : kernel_(kernel) {
         if (spvc_context_create(&context_) != SPVC_SUCCESS)
             throw UserError("SPIRV-Cross could not be started");
-        // By default it prints messages.
+        // SPIRV-Cross prints its messages by default.
         spvc_context_set_error_callback(
             context_, [](void*, const char*) {}, nullptr);
     }

@@ -14,8 +14,8 @@ namespace {
 constexpr std::chrono::milliseconds kBetween{33};       // a person sees that it goes on
 constexpr std::chrono::milliseconds kFirstReport{500};  // shorter work reports nothing
 
-// What needs no destructor: a shared library that has made an object with one for a thread stays in
-// memory until the thread ends.
+// A pointer, which needs no destructor: a shared library that has made an object with a destructor
+// for a thread stays in memory until the thread ends.
 thread_local const WorkWatch* watch = nullptr;
 thread_local CancelScope* innermost = nullptr;
 

@@ -66,7 +66,7 @@ std::shared_ptr<Device> Device::create(const DeviceOptions& options) {
 
 std::shared_ptr<Device> Device::adopt(const HostDevice& host) {
     std::shared_ptr<Device> device(new Device, DeleteInOwnProcess());
-    device->hosts_ = true;
+    device->is_of_host_ = true;
     device->may_probe_ = host.may_probe && host.queue;
     device->instance_ = std::make_unique<Instance>(host);
     device->info_ = describe_device(*device->instance_, host.physical);
@@ -109,7 +109,7 @@ Device::~Device() {
     memory_.reset();
     pipeline_cache_.reset();
     timeline_.reset();
-    if (!hosts_) table_.vkDestroyDevice(handle_, nullptr);
+    if (!is_of_host_) table_.vkDestroyDevice(handle_, nullptr);
 }
 
 /// Chooses one queue family for everything: kernels, copies and, if windows may be opened, frames.
@@ -364,7 +364,7 @@ bool Device::wait_until_idle() noexcept {
     for (int tries = 0; tries < kTries; ++tries) {
         try {
             flush();
-            if (hosts_) {
+            if (is_of_host_) {
                 if (submitted_ > 0) wait(submitted_);
                 return true;
             }
@@ -376,7 +376,7 @@ bool Device::wait_until_idle() noexcept {
         }
     }
     if (!lost_in_) return false;
-    if (hosts_) return true;
+    if (is_of_host_) return true;
     (void)table_.vkDeviceWaitIdle(handle_);  // the work of a lost device has ended, or never will
     return true;
 }

@@ -107,8 +107,6 @@ class Device {
     const VolkDeviceTable& vk() const { return table_; }
     /// Null: that of a host which lets Firn submit nothing.
     VkQueue queue() const { return queue_; }
-    /// Returns whether it is a host's.
-    bool is_hosts() const { return hosts_; }
     /// For the objects that are made on it; null: the driver's own.
     const VkAllocationCallbacks* allocator() const { return allocator_ ? &*allocator_ : nullptr; }
     /// See HostDevice::may_probe.
@@ -251,7 +249,7 @@ class Device {
     DeviceProfile profile_;
     VkPhysicalDeviceLimits limits_{};
     VkDevice handle_ = VK_NULL_HANDLE;
-    bool hosts_ = false, may_probe_ = true;
+    bool is_of_host_ = false, may_probe_ = true;
     std::optional<VkAllocationCallbacks> allocator_;
     std::function<void()> lock_queue_, unlock_queue_;  // of a host
     VolkDeviceTable table_{};

@@ -180,6 +180,17 @@ TEST(CFrames, MayBeBoundAnewWhileOlderFramesAreUnderWay) {
     ASSERT_OK(context.context, firn_collect(context, 7));
 }
 
+/// The place of new memory of 4096 bytes, which is released again.
+std::pair<uint64_t, uint64_t> place_of_new_memory(firn_context* context) {
+    firn_buffer* buffer = nullptr;
+    EXPECT_OK(context, firn_buffer_create(context, 4096, &buffer));
+    firn_buffer_info info{};
+    info.struct_size = sizeof info;
+    EXPECT_OK(context, firn_buffer_describe(buffer, &info));
+    firn_buffer_release(buffer);
+    return {info.buffer, info.offset};
+}
+
 TEST(CFrames, KeepWhatWasReleasedUntilTheirFrameIsComplete) {
     Host host;
     Context context(host.describe(false));
@@ -194,21 +205,23 @@ TEST(CFrames, KeepWhatWasReleasedUntilTheirFrameIsComplete) {
         ASSERT_OK(context.context, firn_buffer_create(context, 4096, &buffer));
         ASSERT_OK(context.context, firn_buffer_write(buffer, 0, zeros.data(), 4096));
     }
+    firn_buffer_info used{};
+    used.struct_size = sizeof used;
+    ASSERT_OK(context.context, firn_buffer_describe(buffers[0], &used));
     const firn_binding arguments[3] = {{buffers[0]}, {buffers[1]}, {}};
     ASSERT_OK(context.context, firn_call_bind(call, arguments, 3, nullptr, 0, nullptr));
     const firn_record_info info = frame_info(host.begin(), 1);
     ASSERT_OK(context.context, firn_record(call, &info, nullptr));
-    const int destroyed = host_counts().destroyed;
     firn_call_release(call);
     firn_program_release(program);
     for (firn_buffer* buffer : buffers) firn_buffer_release(buffer);
-    // Others take no memory that the frame uses.
-    firn_buffer* other = nullptr;
-    ASSERT_OK(context.context, firn_buffer_create(context, 4096, &other));
-    firn_buffer_release(other);
+    // New memory is none that the frame uses, until the frame is complete.
+    const std::pair place(used.buffer, used.offset);
+    EXPECT_NE(place_of_new_memory(context), place);
     host.run();
-    EXPECT_EQ(host_counts().destroyed, destroyed);
+    EXPECT_NE(place_of_new_memory(context), place);
     ASSERT_OK(context.context, firn_collect(context, 1));
+    EXPECT_EQ(place_of_new_memory(context), place);
 }
 
 TEST(CFrames, SayThatTheDeviceIsLostFromThenOn) {

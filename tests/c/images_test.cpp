@@ -13,8 +13,9 @@ constexpr uint32_t kWidth = 7, kHeight = 5;
 /// The inversion of a picture on a host.
 class Inversion {
   public:
+    /// `of_result`: the format of the second image, if it is another.
     Inversion(const std::vector<std::byte>& file, VkFormat format, int channels,
-              uint32_t pixel_bytes)
+              uint32_t pixel_bytes, VkFormat of_result = VK_FORMAT_UNDEFINED)
         : context(host.describe(true)), bytes(kWidth * kHeight * pixel_bytes) {
         EXPECT_OK(context.context, firn_program_load(context, file.data(), file.size(), &program));
         firn_shape shape = shape_of({kHeight, kWidth});
@@ -25,6 +26,7 @@ class Inversion {
         memory = host.buffer(bytes + 16,
                              VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT);
         for (int k = 0; k < 2; ++k) {
+            if (k == 1 && of_result != VK_FORMAT_UNDEFINED) format = of_result;
             pictures[k] =
                 host.picture(format, kWidth, kHeight, kCopies | VK_IMAGE_USAGE_SAMPLED_BIT);
             firn_host_image from{};
@@ -99,13 +101,14 @@ TEST(CImages, OfEightBitsAreAsTheyAre) {
 }
 
 TEST(CImages, HaveRedWhereTheirFormatHasIt) {
-    // With three channels alpha is 1, which tells channels apart by position.
-    Inversion inversion(files().invert3, VK_FORMAT_B8G8R8A8_UNORM, 3, 4);
+    // With three channels alpha is 1.
+    Inversion inversion(files().invert3, VK_FORMAT_B8G8R8A8_UNORM, 3, 4, VK_FORMAT_R8G8B8A8_UNORM);
     for (uint64_t k = 0; k < inversion.bytes; ++k)
-        inversion.pixels()[k] = static_cast<uint8_t>(k % 4 * 60);
+        inversion.pixels()[k] = static_cast<uint8_t>(k % 4 * 60);  // blue 0, green 60, red 120
     inversion.run(true);
+    constexpr int kExpected[] = {255 - 120, 255 - 60, 255, 255};
     for (uint64_t k = 0; k < inversion.bytes; ++k)
-        ASSERT_EQ(inversion.pixels()[k], k % 4 == 3 ? 255 : 255 - k % 4 * 60) << k;
+        ASSERT_EQ(inversion.pixels()[k], kExpected[k % 4]) << k;
 }
 
 double linear_of(double c) { return c <= 0.04045 ? c / 12.92 : std::pow((c + 0.055) / 1.055, 2.4); }

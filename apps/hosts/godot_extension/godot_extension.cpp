@@ -151,7 +151,7 @@ class FirnProgram : public RefCounted {
             }
             const Kernel& kernel = kernels_[size_t(step.kernel)];
             const bool takes_constants = step.parameter_bytes > 0 && !kernel.parameters_in_buffer;
-            // What was pushed stays for the next pipeline of a list, which may take nothing.
+            // Constants that were pushed stay for the next pipeline of a list, which may take none.
             if (has_constants && !takes_constants) close_list();
             if (is_open && step.barrier_before) device_->compute_list_add_barrier(list);
             if (!is_open) list = device_->compute_list_begin();
@@ -414,7 +414,7 @@ class FirnProgram : public RefCounted {
         return RID();
     }
 
-    /// What depends on other objects goes first: the device frees it with them else.
+    /// Objects that depend on others are freed first, since the device would free them with those.
     void release_call() {
         const auto free_rid = [&](const RID& rid) {
             if (rid.is_valid()) device_->free_rid(rid);

@@ -201,7 +201,7 @@ void FirnItem::set_values(const QVariantMap& values) {
     for (FirnParameter* each : std::as_const(parameters_)) Q_EMIT each->valueChanged();
 }
 
-// What is said of a source may come when there is another one.
+// A message about a source may arrive after the source has changed.
 void FirnItem::show_settings(const QString& source, const std::vector<Setting>& settings) {
     if (source != source_) return;
     for (FirnParameter* each : parameters_) each->deleteLater();

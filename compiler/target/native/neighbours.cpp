@@ -534,7 +534,7 @@ void write_bunch(IrRun& run, const Bunch& bunch) {
         const auto found = bunch.chosen.find(load);
         return found == bunch.chosen.end() ? load : found->second;
     };
-    // What stands apart may have been written where another bunch was none.
+    // Nodes of this side that have a value already were written for another use.
     std::vector<NodeId> written;
     for (NodeId id : bunch.apart)
         if (run.values[id].empty()) {

@@ -54,7 +54,7 @@ void firn_check(firn_context* context, int32_t code, const char* what) {
     if (code != FIRN_OK) stop("%s: %s: %s", what, firn_code_name(code), firn_message(context));
 }
 
-/// Numbers between 0 and 1 that nobody would guess, the same for each argument.
+/// Pseudo-random numbers between 0 and 1, the same for each argument.
 std::vector<float> numbers(uint64_t bytes, uint32_t argument) {
     std::vector<float> out(size_t(bytes / 4));
     uint32_t state = 12345 + 977 * argument;

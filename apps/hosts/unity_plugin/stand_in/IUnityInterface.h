@@ -32,7 +32,7 @@ struct IUnityInterfaces {
 typedef void* UnityRenderBuffer;
 typedef unsigned int UnityTextureID;
 
-// What a plugin exports.
+// The functions that a plugin exports.
 extern "C" {
 void UNITY_INTERFACE_EXPORT UNITY_INTERFACE_API UnityPluginLoad(IUnityInterfaces* interfaces);
 void UNITY_INTERFACE_EXPORT UNITY_INTERFACE_API UnityPluginUnload();

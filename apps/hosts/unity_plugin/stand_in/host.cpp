@@ -308,7 +308,7 @@ VKAPI_ATTR VkResult VKAPI_CALL watched_submit(VkQueue queue, uint32_t count,
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL watched_wait(VkDevice device) {
-    if (!engine.may_wait) violation("nobody waits for the device while frames run");
+    if (!engine.may_wait) violation("the plugin waits for the device while frames run");
     return vkDeviceWaitIdle(device);
 }
 
