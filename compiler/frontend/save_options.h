@@ -20,9 +20,9 @@ struct SaveOptions {
     /// was made for them, which is faster; all others run one that serves all sizes. One entry
     /// without symbols: no such program. Empty: those of the call.
     std::vector<std::vector<std::pair<std::string, int64_t>>> sizes = {};
-    /// Programs for calls in which every size is a multiple of such a number and at most 16384:
-    /// they load whole vectors and need fewer guards, and serve all other sizes nearly as fast as
-    /// programs for exactly these. They are made for Vulkan devices. Empty: none.
+    /// Programs for calls in which every size is a multiple of such a number and at most 16384.
+    /// They load whole vectors and need fewer guards than the program for all sizes. They are made
+    /// for Vulkan devices. Empty: none.
     std::vector<int64_t> multiples = {64, 4};
     /// The names of arguments and results in the file, in their order, by which hosts tell them
     /// apart. A name that is empty or missing is that of the Param, or none.
