@@ -331,8 +331,10 @@ class GstElement : public Host {
             GTEST_SKIP() << "needs gstreamer1.0-tools, and its plugins base and bad";
     }
     static Outcome launch(const std::string& pipeline) {
+        // --no-fault: a crash ends the process, which waits for a debugger for ever else.
         return run("GST_PLUGIN_PATH='" FIRN_BINARY_DIR "/lib/gstreamer-1.0' GST_REGISTRY='" +
-                   temporary("registry.bin") + "' gst-launch-1.0 -q " + pipeline);
+                   temporary("registry.bin") + "' timeout 200 gst-launch-1.0 --no-fault -q " +
+                   pipeline);
     }
 };
 

@@ -129,24 +129,34 @@ static gboolean set_parameters(FirnFilter* self) {
     return is_set;
 }
 
-// The size of the video is known.
-static gboolean firn_filter_set_caps(GstBaseTransform* base, GstCaps* in, GstCaps* out) {
-    FirnFilter* self = FIRN_FILTER(base);
-    GstVulkanVideoFilter* video = GST_VULKAN_VIDEO_FILTER(base);
-    if (!GST_BASE_TRANSFORM_CLASS(firn_filter_parent_class)->set_caps(base, in, out)) return FALSE;
-    if (!self->context && !make_context(self)) return FALSE;
-    if (!self->program && !load_program(self)) return FALSE;
+// Makes the call for a picture of `height` x `width`.
+static gboolean make_call(FirnFilter* self, int64_t height, int64_t width) {
     firn_call_release(self->call);
     self->call = NULL;
     firn_shape* shapes = g_new0(firn_shape, self->info.argument_count);  // numbers have none
     shapes[0].rank = 3;
-    shapes[0].extents[0] = GST_VIDEO_INFO_HEIGHT(&video->in_info);
-    shapes[0].extents[1] = GST_VIDEO_INFO_WIDTH(&video->in_info);
+    shapes[0].extents[0] = height;
+    shapes[0].extents[1] = width;
     shapes[0].extents[2] = 4;
     const int32_t code =
         firn_call_create(self->program, shapes, self->info.argument_count, &self->call);
     g_free(shapes);
     return firn_check(self, code, "firn_call_create") && set_parameters(self);
+}
+
+// No frame is under way yet: what can be wrong without the size of the video is said here, since
+// vulkanupload releases a frame that is refused while the device still writes it.
+static gboolean firn_filter_start(GstBaseTransform* base) {
+    FirnFilter* self = FIRN_FILTER(base);
+    return GST_BASE_TRANSFORM_CLASS(firn_filter_parent_class)->start(base) && make_context(self) &&
+           load_program(self) && make_call(self, 64, 64);
+}
+
+// The size of the video is known.
+static gboolean firn_filter_set_caps(GstBaseTransform* base, GstCaps* in, GstCaps* out) {
+    const GstVideoInfo* info = &GST_VULKAN_VIDEO_FILTER(base)->in_info;
+    return GST_BASE_TRANSFORM_CLASS(firn_filter_parent_class)->set_caps(base, in, out) &&
+           make_call(FIRN_FILTER(base), GST_VIDEO_INFO_HEIGHT(info), GST_VIDEO_INFO_WIDTH(info));
 }
 
 static gboolean firn_filter_stop(GstBaseTransform* base) {
@@ -288,6 +298,7 @@ static void firn_filter_class_init(FirnFilterClass* klass) {
                                           "Filters video by a saved program of Firn", "Firn");
     gst_element_class_add_static_pad_template(element, &sink_template);
     gst_element_class_add_static_pad_template(element, &src_template);
+    transform->start = firn_filter_start;
     transform->set_caps = firn_filter_set_caps;
     transform->stop = firn_filter_stop;
     transform->transform = firn_filter_transform;
