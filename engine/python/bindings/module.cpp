@@ -1,0 +1,12 @@
+// The module _firn: its parts in the order in which they need each other.
+#include "engine/python/bindings/convert.h"
+
+PYBIND11_MODULE(_firn, m) {
+    using namespace firn::python;
+    bind_errors(m);
+    bind_types(m);
+    bind_tensor(m);
+    bind_functions(m);
+    bind_sessions(m);
+    bind_gradients(m);
+}

@@ -1,0 +1,5 @@
+"""Control flow over tensors."""
+
+
+def rewrite(function):
+    return function
