@@ -243,8 +243,16 @@ void bind_types(py::module_& m) {
         .def_readonly("dtype", &ArgSpec::dtype)
         .def_property_readonly("shape",
                                [](const ArgSpec& spec) { return shape_to_python(spec.shape); })
-        .def("__eq__", [](const ArgSpec& a,
-                          const ArgSpec& b) { return a.dtype == b.dtype && a.shape == b.shape; })
+        .def(
+            "__eq__",
+            [](const ArgSpec& a, const ArgSpec& b) {
+                return a.dtype == b.dtype && a.shape == b.shape;
+            },
+            py::is_operator())
+        .def("__hash__",
+             [](const ArgSpec& spec) {
+                 return py::hash(py::str(spec.dtype.name() + text(spec.shape)));
+             })
         .def("__repr__", [](const ArgSpec& spec) { return spec.dtype.name() + text(spec.shape); });
 
     py::class_<DType> dtype(

@@ -51,9 +51,11 @@ struct Operands {
     std::vector<Arg> all;
     py::list trees;  // None for an operand
 
-    Operands(const py::args& args, SourceLine line) {
+    /// `expected` are the trees of a compiled function: where it takes a tensor, a list is one.
+    Operands(const py::args& args, SourceLine line, py::handle expected = {}) {
         all.reserve(args.size());
-        for (const py::handle& arg : args) add(arg, line);
+        for (size_t k = 0; k < args.size(); ++k)
+            add(args[k], line, expected && PyList_GET_ITEM(expected.ptr(), k) == Py_None);
     }
 
   private:
@@ -62,8 +64,8 @@ struct Operands {
                (PyTuple_Check(arg.ptr()) || PyList_Check(arg.ptr()) || PyDict_Check(arg.ptr()) ||
                 PyObject_HasAttrString(arg.ptr(), "__dataclass_fields__"));
     }
-    void add(py::handle arg, SourceLine line) {
-        if (!is_container(arg)) {
+    void add(py::handle arg, SourceLine line, bool is_tensor) {
+        if (!is_container(arg) || (is_tensor && PyList_Check(arg.ptr()))) {
             all.push_back(operand_of(arg, line, "an argument"));
             trees.append(py::none());
             return;
@@ -75,6 +77,27 @@ struct Operands {
         trees.append(both[1]);
     }
 };
+
+/// Shows the garbage collector the objects that a C++ object holds: `each(self, visit)` visits
+/// them.
+template <class T>
+py::custom_type_setup collected() {
+    return py::custom_type_setup([](PyHeapTypeObject* type) {
+        type->ht_type.tp_flags |= Py_TPFLAGS_HAVE_GC;
+        type->ht_type.tp_traverse = [](PyObject* self, visitproc visit, void* arg) {
+            Py_VISIT(Py_TYPE(self));
+            if (reinterpret_cast<py::detail::instance*>(self)->simple_value_holder[0])
+                for (const py::object* held : py::cast<const T&>(py::handle(self)).held())
+                    Py_VISIT(held->ptr());
+            return 0;
+        };
+        type->ht_type.tp_clear = [](PyObject* self) {
+            for (const py::object* held : py::cast<const T&>(py::handle(self)).held())
+                const_cast<py::object&>(*held) = py::none();
+            return 0;
+        };
+    });
+}
 
 /// A compiled function with the structures of its arguments and results.
 class Compiled {
@@ -89,13 +112,16 @@ class Compiled {
         if (named.size() != 0 || args.size() != py::len(trees_))
             args = py::tuple(bind_(args, named));
         const Line line;
-        Operands operands(args, line.at);
+        Operands operands(args, line.at, trees_);
         if (!operands.trees.equal(trees_)) refuse_structure(operands, line.at);
         std::vector<Tensor> out = without_gil([&] { return function_.call(operands.all); });
         return result_.give(out);
     }
     const Function& function() const { return function_; }
-    std::vector<Arg> flat(const py::args& args) const { return Operands(args, python_line()).all; }
+    std::vector<const py::object*> held() const { return {&trees_, &result_.tree, &bind_}; }
+    std::vector<Arg> flat(const py::args& args) const {
+        return Operands(args, python_line(), trees_).all;
+    }
 
   private:
     void refuse_structure(const Operands& given, SourceLine line) const {
@@ -142,6 +168,7 @@ class Jitted {
         std::vector<Tensor> out = without_gil([&] { return function->call(operands.all); });
         return Structure{results_.at(function.get())}.give(out);
     }
+    std::vector<const py::object*> held() const { return {&function_, &make_, &bind_}; }
     size_t shape_count() const { return programs_.size(); }
     const std::optional<Function>& last() const { return last_; }
 
@@ -218,7 +245,7 @@ void bind_functions(py::module_& m) {
     m.def("recording_now", &recording_now,
           "Whether something is being recorded in the current session.");
 
-    py::class_<Compiled> compiled(m, "_Compiled");
+    py::class_<Compiled> compiled(m, "_Compiled", collected<Compiled>());
     compiled
         .def(py::init<Function, py::object, py::object, py::object>(), py::arg("function"),
              py::arg("trees"), py::arg("result"), py::arg("bind"))
@@ -265,7 +292,7 @@ void bind_functions(py::module_& m) {
         });
     bind_queries(compiled, [](const Compiled& self) -> const Function& { return self.function(); });
 
-    py::class_<Jitted> jitted(m, "_Jitted");
+    py::class_<Jitted> jitted(m, "_Jitted", collected<Jitted>());
     jitted
         .def(py::init<py::object, py::object, py::object>(), py::arg("function"), py::arg("make"),
              py::arg("bind"))

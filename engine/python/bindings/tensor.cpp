@@ -209,7 +209,8 @@ Tensor::Index index_of(PyObject* object, const Tensor& x, int axis, SourceLine l
     }
     if (PyFloat_Check(object))
         throw py::type_error("indices are integers, not floats" + in_brackets(line));
-    if (PyIndex_Check(object) || PyObject_TypeCheck(object, classes().size)) {
+    if ((PyIndex_Check(object) && !PySequence_Check(object)) ||
+        PyObject_TypeCheck(object, classes().size)) {
         if (axis >= x.rank(line))
             index_error(
                 "too many indices: the tensor has " + std::to_string(x.rank(line)) + " axes", line);
