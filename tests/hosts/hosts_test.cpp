@@ -231,7 +231,7 @@ void expect_refusal(const Outcome& outcome) {
     EXPECT_TRUE(has(outcome.output, "host: FIRN_ERROR_FILE: ")) << outcome.output;
 }
 
-const std::string kPython = FIRN_PYTHON;
+const std::string kPython = FIRN_PYTHON3;
 const std::string kPythonHost =
     "'" + kPython + "' apps/hosts/python_host/python_host.py '" + kLibrary + "' ";
 
