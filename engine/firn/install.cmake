@@ -1,5 +1,6 @@
 # Install rules, by components: `runtime` is the C interface's shared library, `development` headers, static libraries in
-# the layout of the source tree, and the packages by which CMake and pkg-config find them; the tool is `tools`.
+# the layout of the source tree, and the packages by which CMake and pkg-config find them; the tool is `tools`, the package of
+# Python is `python`.
 include(CMakePackageConfigHelpers)
 set(firn_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/firn)
 set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME development)
@@ -12,7 +13,7 @@ install(TARGETS firn_c EXPORT firn_targets
 install(FILES engine/c/firn.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 # `#include <firn/firn.h>` and the headers' own includes from the root both resolve under include/firn.
 install(DIRECTORY compiler engine DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/firn
-        FILES_MATCHING PATTERN "*.h" PATTERN "*.def" PATTERN "firn_gdb.py" PATTERN "engine/c" EXCLUDE)
+        FILES_MATCHING PATTERN "*.h" PATTERN "*.def" PATTERN "firn_gdb.py" PATTERN "engine/c" EXCLUDE PATTERN "engine/python" EXCLUDE)
 install(EXPORT firn_targets NAMESPACE firn:: DESTINATION ${firn_package_dir}
         FILE firn-targets.cmake)
 
@@ -57,4 +58,9 @@ set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "libfirn-runtime1 (= ${PROJECT_VERS
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SHLIBDEPS OFF)
 set(CPACK_DEBIAN_TOOLS_PACKAGE_NAME firn-tools)
 set(CPACK_DEBIAN_TOOLS_DESCRIPTION "Inspects, runs, measures and exports saved tensor programs")
+set(CPACK_DEBIAN_PYTHON_PACKAGE_NAME python3-firn)
+set(CPACK_DEBIAN_PYTHON_PACKAGE_SECTION python)
+set(CPACK_DEBIAN_PYTHON_DESCRIPTION "Tensor programs that become a few compute kernels, from Python")
+set(CPACK_DEBIAN_PYTHON_PACKAGE_DEPENDS python3)
+set(CPACK_DEBIAN_PYTHON_PACKAGE_RECOMMENDS "python3-numpy, libvulkan1")
 include(CPack)
