@@ -19,9 +19,9 @@ namespace fs = std::filesystem;
 constexpr const char* kUsage =
     R"(usage: firn_snapshot FOLDER [--programs N] [--only CASE]
 
-Compiles every case of firn_bench and of firn_bench_gradients (gradient_CASE), and N random programs (400), for the reference profiles of both classes of device, and
-writes into FOLDER/cpu and FOLDER/gpu a file of GLSL and one of explanations for each. No device is needed, nothing runs:
-what a program would read from one is zeros. Says at the end how much more than the work of their values kernels do, and how
+Compiles every case of firn_bench and of firn_bench_gradients (gradient_CASE), and N random programs (400), for the reference profiles of all classes of device, and
+writes into FOLDER/cpu, FOLDER/gpu and FOLDER/native a file of code (GLSL, LLVM IR) and one of explanations for each. No device is needed,
+nothing runs: what a program would read from one is zeros. Says at the end how much more than the work of their values kernels do, and how
 many were cut for that (computed-too-often in the explanations).
 )";
 
@@ -62,8 +62,10 @@ void write(const fs::path& path, const std::string& text) {
 
 /// Writes the compiler's output for a program as files of its name.
 void keep(const fs::path& folder, const RecordedProgram& program, const DeviceProfile& profile) {
-    const ProgramText text = text_of(program, profile);
-    write(folder / (program.name + ".comp"), text.code);
+    const bool is_native = profile.device_class == DeviceClass::Native;
+    // The build of GLSL finds errors in the text; that of native code takes minutes.
+    const ProgramText text = text_of(program, profile, !is_native);
+    write(folder / (program.name + (is_native ? ".ll" : ".comp")), text.code);
     write(folder / (program.name + ".explain"), text.explained);
 }
 
@@ -88,6 +90,7 @@ int main(int argc, char** argv) {
         count_excess();
         snapshot(options, "cpu", cpu_profile());
         snapshot(options, "gpu", gpu_profile());
+        snapshot(options, "native", native_profile());
         std::printf("%s\n", text(counted_excess()).c_str());
     } catch (const std::exception& error) {
         std::fprintf(stderr, "firn_snapshot: %s\n", error.what());
