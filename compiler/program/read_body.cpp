@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "compiler/base/error.h"
+#include "compiler/program/older_formats.h"
 #include "compiler/program/saved_body.h"
 #include "compiler/program/saved_names.h"
 
@@ -52,18 +53,11 @@ class Reader {
         if (found == from_.end()) refuse_value(place, "is missing");
         read(*found, place, field);
     }
-    /// Reads a field that older files lack: it keeps its value there, or becomes `old`.
-    /// @{
+    /// Reads a field that older files lack: it keeps its value there.
     template <class T>
     void later(const char* key, T& field) {
         if (from_.contains(key)) (*this)(key, field);
     }
-    template <class T>
-    void later(const char* key, T& field, const char* old) {
-        field = old;
-        later(key, field);
-    }
-    /// @}
 
     static void read(const Json& from, const Place& place, bool& to) {
         if (!from.is_boolean()) wrong(from, place, "true or false");
@@ -271,10 +265,11 @@ class DepthCheck {
 
 }  // namespace
 
-SavedProgram read_body(std::span<const std::byte> body) try {
+SavedProgram read_body(std::span<const std::byte> body, uint32_t format) try {
     const auto* begin = reinterpret_cast<const uint8_t*>(body.data());
     DepthCheck(body).run();
-    const Json json = Json::from_cbor(begin, begin + body.size());
+    Json json = Json::from_cbor(begin, begin + body.size());
+    if (format < 3) rename_from_format_2(json);
     SavedProgram out;
     Reader::read(json, Place(), out);
     return out;

@@ -6,7 +6,6 @@
 #include <type_traits>
 
 #include "compiler/program/saved_program.h"
-#include "compiler/program/spirv_format.h"
 
 namespace firn::saved {
 
@@ -15,15 +14,14 @@ template <class T, class S>
 concept Is = std::same_as<std::remove_const_t<T>, S>;
 
 // `v(key, field)` is called for every field, in order; `v.later(key, field)` for a field that older
-// files of the same format lack, and whose default value says nothing wrong, or `v.later(key,
-// field, old)` where it has the value `old` in those files.
+// files lack, and whose default value says nothing wrong. Other names of older formats stand in
+// older_formats.cpp.
 
 void fields(auto& v, Is<MatrixUnit> auto& x) {
     auto& [rows, columns, depth] = x;
     v("rows", rows), v("columns", columns), v("depth", depth);
 }
 
-/// Limits of views have the names that files had when only texel buffers were views.
 void fields(auto& v, Is<DeviceProfile> auto& x) {
     auto& [name, driver, device_class, processor, subgroup_size, max_group_size, max_group_extent,
            max_groups, shared_bytes, push_constant_bytes, max_storage_buffers, max_views,
@@ -38,10 +36,10 @@ void fields(auto& v, Is<DeviceProfile> auto& x) {
     v("subgroup_size", subgroup_size), v("max_group_size", max_group_size);
     v("max_group_extent", max_group_extent), v("max_groups", max_groups);
     v("shared_bytes", shared_bytes), v("push_constant_bytes", push_constant_bytes);
-    v("max_storage_buffers", max_storage_buffers), v("max_texel_buffers", max_views);
-    v("max_storage_range", max_storage_range), v("max_texel_elements", max_view_elements);
+    v("max_storage_buffers", max_storage_buffers), v("max_views", max_views);
+    v("max_storage_range", max_storage_range), v("max_view_elements", max_view_elements);
     v("buffer_alignment", buffer_alignment), v("max_back_edges", max_back_edges);
-    v("max_body_operations", max_body_operations), v("texel_loads", view_loads);
+    v("max_body_operations", max_body_operations), v("view_loads", view_loads);
     v("buffer_addresses", buffer_addresses), v("storage_8bit", storage_8bit);
     v("storage_16bit", storage_16bit), v("has_f64", has_f64), v("has_i64", has_i64);
     v("subgroup_shuffle", subgroup_shuffle), v("float_atomic_add", float_atomic_add);
@@ -73,20 +71,20 @@ void fields(auto& v, Is<DeviceNeeds> auto& x) {
     v("exact_division", exact_division);
 }
 
-/// The code that only the kernel interpreter runs is not saved. Text and words of the artefact have
-/// the names that files had when there was one target, whose format older files do not state.
+/// The code that only the kernel interpreter runs is not saved.
 void fields(auto& v, Is<KernelInfo> auto& x) {
     auto& [name, artefact, needs, group_size, bindings, param_types, params_in_buffer,
            keeps_special_floats, shared_bytes, matrix_unit, back_edges, guards, lines, code,
            mapping, identity, tuning_key, tuned, ranges, unordered] = x;
     auto& [format, text, words] = artefact;
-    v("name", name), v("glsl", text), v("spirv", words), v("group_size", group_size);
+    v("name", name), v("format", format), v("text", text), v("words", words);
+    v("group_size", group_size);
     v("bindings", bindings), v("param_types", param_types);
     v("params_in_buffer", params_in_buffer), v("keeps_special_floats", keeps_special_floats);
     v("shared_bytes", shared_bytes), v("matrix_unit", matrix_unit), v("back_edges", back_edges);
     v("guards", guards), v("lines", lines), v("mapping", mapping), v("tuning_key", tuning_key);
     v("tuned", tuned), v.later("ranges", ranges), v.later("unordered", unordered);
-    v.later("format", format, kSpirvFormat), v.later("needs", needs), v.later("identity", identity);
+    v.later("needs", needs), v.later("identity", identity);
 }
 
 void fields(auto& v, Is<BufferInfo> auto& x) {
@@ -167,7 +165,7 @@ void fields(auto& v, Is<Program> auto& x) {
     v("host_scalars", host_scalars), v("buffers", buffers), v("kernels", kernels);
     v("steps", steps), v("verdicts", verdicts), v.later("rounds", rounds), v("cuts", cuts);
     v("profile", profile);
-    v("compile_milliseconds", compile_milliseconds), v("spirv_milliseconds", build_milliseconds);
+    v("compile_milliseconds", compile_milliseconds), v("build_milliseconds", build_milliseconds);
 }
 
 void fields(auto& v, Is<ProgramParameter> auto& x) {

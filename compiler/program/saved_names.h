@@ -15,8 +15,7 @@ struct EnumNames<DeviceClass> {
 };
 template <>
 struct EnumNames<BindingForm> {
-    // A View has the name that files had when all views were texel buffers.
-    static constexpr const char* kAll[] = {"storage", "texel", "address"};
+    static constexpr const char* kAll[] = {"storage", "view", "address"};
 };
 template <>
 struct EnumNames<BufferRole> {

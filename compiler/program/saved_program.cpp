@@ -15,9 +15,8 @@
 namespace firn {
 namespace {
 
-/// The version of the format: a change in the list of fields, or in the meaning of one, needs a new
-/// one.
-constexpr uint32_t kSavedFormat = 2;
+/// Files of all formats from this one on are read.
+constexpr uint32_t kOldestFormat = 2;
 
 struct SavedHeader {
     char magic[8];
@@ -31,26 +30,30 @@ uint64_t saved_checksum(std::span<const std::byte> body) {
     return XXH3_64bits(body.data(), body.size());
 }
 
-/// Returns the bytes behind the header, which is checked.
-std::span<const std::byte> body_of(std::span<const std::byte> bytes) {
+/// The bytes behind the header, which is checked, and the format that it states.
+struct Body {
+    std::span<const std::byte> bytes;
+    uint32_t format;
+};
+Body body_of(std::span<const std::byte> bytes) {
     SavedHeader header{};
     if (bytes.size() < sizeof header.magic ||
         std::memcmp(bytes.data(), kSavedMagic, sizeof kSavedMagic) != 0)
         throw UserError("it is no saved program");
     if (bytes.size() < sizeof header) throw UserError("it is cut short");
     std::memcpy(&header, bytes.data(), sizeof header);
-    if (header.format != kSavedFormat) {
+    if (header.format < kOldestFormat || header.format > kSavedFormat) {
         const std::string firn(header.firn, strnlen(header.firn, sizeof header.firn));
         throw UserError("it has format " + std::to_string(header.format) + ", written by Firn " +
-                        firn + ", and this is Firn " FIRN_VERSION ", which reads format " +
-                        std::to_string(kSavedFormat));
+                        firn + ", and this is Firn " FIRN_VERSION ", which reads formats " +
+                        std::to_string(kOldestFormat) + " to " + std::to_string(kSavedFormat));
     }
     const auto body = bytes.subspan(sizeof header);
     if (body.size() < header.bytes) throw UserError("it is cut short");
     if (body.size() > header.bytes) throw UserError("it has bytes behind its end");
     if (saved_checksum(body) != header.checksum)
         throw UserError("it is damaged: its bytes are not those that were written");
-    return body;
+    return {body, header.format};
 }
 
 /// Visits each constant of a variant, and the constants of the file's first program.
@@ -121,7 +124,8 @@ std::vector<std::byte> program_bytes(const SavedProgram& saved) {
 
 SavedProgram program_from_bytes(std::span<const std::byte> bytes, const std::string& origin) {
     try {
-        SavedProgram out = read_body(body_of(bytes));
+        const Body body = body_of(bytes);
+        SavedProgram out = read_body(body.bytes, body.format);
         share_constants(out);
         check_saved(out);
         return out;

@@ -30,7 +30,7 @@ class Writer {
         to_[key] = json(field);
     }
     template <class T>
-    void later(const char* key, const T& field, const char* /*old*/ = nullptr) {
+    void later(const char* key, const T& field) {
         (*this)(key, field);
     }
 

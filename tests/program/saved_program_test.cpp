@@ -134,6 +134,20 @@ TEST(SavedPrograms, OlderFilesThatStateNoFormatHoldKernelsForVulkan) {
     EXPECT_EQ(Artefact().format, "");
 }
 
+TEST(SavedPrograms, FilesOfFormat2HaveOtherNames) {
+    const SavedProgram saved = read_program(FIRN_SOURCE_DIR "/tests/device/files/format_2.firn");
+    const DeviceProfile &own = saved.program->profile, reference = cpu_profile();
+    EXPECT_TRUE(own.view_loads);
+    EXPECT_EQ(own.max_views, reference.max_views);
+    EXPECT_EQ(own.max_view_elements, reference.max_view_elements);
+    EXPECT_GT(saved.program->build_milliseconds, 0);
+    for (const KernelInfo& kernel : saved.program->kernels) {
+        EXPECT_NE(kernel.artefact.text.find("void main"), std::string::npos);
+        ASSERT_FALSE(kernel.artefact.words.empty());
+        EXPECT_EQ(kernel.artefact.words[0], 0x07230203u);
+    }
+}
+
 TEST(SavedPrograms, AreReadAsTheyWereWritten) {
     const SavedProgram saved = all_saved();
     const Bytes bytes = program_bytes(saved);
@@ -213,6 +227,49 @@ TEST(SavedPrograms, VariantsThatDoNotFitAreRefused) {
               std::string::npos);
 }
 
+/// The bytes of a program with the names of format 2, as texts of CBOR: a byte with the length, and
+/// the letters.
+Bytes of_format_2(const SavedProgram& saved) {
+    Bytes bytes = program_bytes(saved);
+    const auto item = [](const std::string& word) {
+        Bytes out{static_cast<std::byte>(0x60 + word.size())};
+        for (const char letter : word) out.push_back(static_cast<std::byte>(letter));
+        return out;
+    };
+    size_t renamed = 0;
+    for (const auto& [now, before] :
+         {std::pair("text", "glsl"), std::pair("words", "spirv"), std::pair("view", "texel"),
+          std::pair("max_views", "max_texel_buffers"),
+          std::pair("max_view_elements", "max_texel_elements"),
+          std::pair("view_loads", "texel_loads"),
+          std::pair("build_milliseconds", "spirv_milliseconds")}) {
+        const Bytes from = item(now), to = item(before);
+        for (auto at = bytes.begin();; ++renamed) {
+            at = std::search(at, bytes.end(), from.begin(), from.end());
+            if (at == bytes.end()) break;
+            at = bytes.erase(at, at + std::ssize(from));
+            at = bytes.insert(at, to.begin(), to.end()) + std::ssize(to);
+        }
+    }
+    EXPECT_GT(renamed, 7u);
+    bytes[8] = std::byte{2};
+    return sealed(std::move(bytes));
+}
+
+TEST(SavedPrograms, NamesOfFormat2AreReadInVariantsToo) {
+    SavedProgram saved = with_variant();
+    Program program = *saved.program;
+    program.kernels[0].bindings[0].form = BindingForm::View;
+    program.kernels[0].artefact.text = "text";
+    saved.program = std::make_shared<const Program>(std::move(program));
+    const Bytes bytes = of_format_2(saved);
+    EXPECT_EQ(program_bytes(program_from_bytes(bytes, "here")), program_bytes(saved));
+    // The present format has none of them.
+    Bytes now = bytes;
+    now[8] = std::byte{3};
+    EXPECT_NE(origin_message(now).find("is missing"), std::string::npos);
+}
+
 /// A device that runs programs of its class, and nothing else.
 class ProgramsOfItsClass : public Executor {
   public:
@@ -273,10 +330,14 @@ TEST(SavedPrograms, ForeignAndNewerFilesAreRefused) {
     EXPECT_EQ(origin_message({}),
               "program a.firn: cannot be read: it is no saved program; save it anew");
     Bytes bytes = program_bytes(all_saved());
-    bytes[8] = std::byte{3};
-    EXPECT_EQ(origin_message(bytes),
-              "program a.firn: cannot be read: it has format 3, written by Firn 0.1.0, and this is "
-              "Firn 0.1.0, which reads format 2; save it anew");
+    for (const int format : {1, 4}) {
+        bytes[8] = static_cast<std::byte>(format);
+        EXPECT_EQ(
+            origin_message(bytes),
+            "program a.firn: cannot be read: it has format " + std::to_string(format) +
+                ", written by Firn 0.1.0, and this is Firn 0.1.0, which reads formats 2 to 3; "
+                "save it anew");
+    }
     bytes[0] = std::byte{'F'};
     EXPECT_NE(origin_message(bytes).find("no saved program"), std::string::npos);
     Bytes more = program_bytes(all_saved());
