@@ -90,14 +90,6 @@ bool lanes_share(const DeviceProfile& profile);
 /// They can exchange values of this type.
 bool lanes_exchange(DType dtype);
 
-/// The profile with no more than Vulkan 1.2 guarantees of every limit and feature that a kernel can
-/// do without.
-DeviceProfile least(DeviceProfile profile);
-
-/// A device with no more than that: kernels for it run on all devices of Vulkan 1.2, whatever
-/// features they were made with, and bind storage buffers alone.
-DeviceProfile least_profile();
-
 /// The software driver that `limits.md` measures.
 DeviceProfile cpu_profile();
 /// A discrete GPU of an unknown make.

@@ -1,6 +1,7 @@
 // Contexts of the C interface: on a host's device, and on one of Firn's own.
 #include <algorithm>
 
+#include "compiler/program/vulkan_limits.h"
 #include "engine/c/handles.h"
 
 namespace firn::c {

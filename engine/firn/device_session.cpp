@@ -13,6 +13,7 @@
 #include "compiler/frontend/record.h"
 #include "compiler/host/processor.h"
 #include "compiler/host/workers.h"
+#include "compiler/program/vulkan_limits.h"
 #include "compiler/target/native/llvm.h"
 #include "engine/gpu/rates.h"
 #include "engine/runtime/open_executor.h"

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <sstream>
 
-#include "compiler/program/check_device.h"
 #include "compiler/program/index_limits.h"
 #include "compiler/program/spirv_format.h"
+#include "engine/gpu/check_device.h"
 #include "engine/gpu/module_needs.h"
 #include "engine/gpu/pipeline_cache.h"
 

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "compiler/base/parallel.h"
-#include "compiler/program/check_device.h"
+#include "engine/gpu/check_device.h"
 #include "engine/gpu/module_needs.h"
 #include "engine/runtime/record.h"
 

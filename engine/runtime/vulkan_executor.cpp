@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "compiler/base/long_work.h"
-#include "compiler/program/check_device.h"
 #include "compiler/program/spirv_format.h"
+#include "engine/gpu/check_device.h"
 
 namespace firn {
 namespace {

@@ -7,6 +7,7 @@
 #include <ostream>
 
 #include "compiler/frontend/record.h"
+#include "compiler/program/vulkan_limits.h"
 #include "tests/algorithms/agreement.h"
 
 namespace firn {

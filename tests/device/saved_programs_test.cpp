@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "compiler/frontend/cpu_session.h"
-#include "compiler/program/check_device.h"
 #include "compiler/program/make_call.h"
 #include "compiler/program/walk_steps.h"
 #include "engine/firn/device_session.h"
 #include "engine/gpu/buffer.h"
+#include "engine/gpu/check_device.h"
 #include "engine/gpu/commands.h"
 #include "engine/runtime/record.h"
 #include "engine/runtime/vulkan_executor.h"

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "compiler/ir/substitute.h"
+#include "compiler/program/vulkan_limits.h"
 #include "tests/frontend/oracle_session.h"
 
 namespace firn {

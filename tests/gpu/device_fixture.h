@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "compiler/frontend/environment.h"
+#include "compiler/program/vulkan_limits.h"
 #include "engine/gpu/buffer.h"
 #include "engine/gpu/device.h"
 

@@ -1,4 +1,4 @@
-// Checks whether a device can run a program that was compiled for another.
+// Checks whether a Vulkan device can run a program that was compiled for another.
 #pragma once
 #include <span>
 

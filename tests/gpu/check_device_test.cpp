@@ -1,5 +1,5 @@
 // A device that lacks something which a program's kernels use is told so by name.
-#include "compiler/program/check_device.h"
+#include "engine/gpu/check_device.h"
 
 #include <gtest/gtest.h>
 
@@ -7,6 +7,7 @@
 #include <string>
 
 #include "compiler/base/error.h"
+#include "compiler/program/vulkan_limits.h"
 #include "tests/program/program_builder.h"
 
 namespace firn {

@@ -1,5 +1,6 @@
-// Checks whether a device can run a program: the limits and the features that its kernels state.
-#include "compiler/program/check_device.h"
+// Checks whether a Vulkan device can run a program: the limits and the features that its kernels
+// state.
+#include "engine/gpu/check_device.h"
 
 #include <algorithm>
 #include <string>
