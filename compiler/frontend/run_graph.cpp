@@ -26,6 +26,7 @@
 #include "compiler/program/index_limits.h"
 #include "compiler/program/make_call.h"
 #include "compiler/program/outside_access.h"
+#include "compiler/target/target.h"
 
 namespace firn {
 namespace {
@@ -176,8 +177,8 @@ std::shared_ptr<const Program> compile_for(SessionState& session, const Graph& g
 }
 
 EmitOptions emit_options(SessionState& session) {
-    const bool is_native = executor_of(session).profile().device_class == DeviceClass::Native;
-    return {.checks_accesses = is_native && wants_checks(session)};
+    const Target& target = target_of(executor_of(session).profile());
+    return {.checks_accesses = target.can_check_accesses && wants_checks(session)};
 }
 
 CompileOptions compile_options(SessionState& session, CompileOptions options) {

@@ -9,14 +9,10 @@
 #include "compiler/frontend/variants.h"
 #include "compiler/host/processor.h"
 #include "compiler/program/saved_program.h"
-#include "compiler/target/native/llvm.h"
+#include "compiler/target/target.h"
 
 namespace firn {
 namespace {
-
-/// Bytes: offsets that are multiples of it can be bound on every device (Vulkan's table of required
-/// limits).
-constexpr uint32_t kAlignmentOfAll = 256;
 
 /// Refuses prints and assertions: the host evaluates them with data that only the function has.
 void refuse_effects(const FunctionState& state, const std::string& what) {
@@ -32,22 +28,10 @@ void refuse_effects(const FunctionState& state, const std::string& what) {
 std::vector<DeviceProfile> profiles_of_file(SessionState& session,
                                             std::vector<std::string> devices) {
     const DeviceProfile& own = executor_of(session).profile();
-    const bool is_native = own.device_class == DeviceClass::Native;
-    if (devices.empty())
-        devices = is_native ? std::vector<std::string>{"vulkan", "cpu"}
-                            : std::vector<std::string>{"vulkan"};
+    if (devices.empty()) devices = default_devices(own);
     std::vector<DeviceProfile> profiles;
     for (const std::string& device : devices) {
-        DeviceProfile profile = is_native ? cpu_profile() : own;
-        if (device == "cpu" && is_native) {
-            profile = own;
-        } else if (device == "vulkan-least") {
-            profile = least_profile();
-        } else if (device != "vulkan") {
-            profile = profile_of_processor(
-                processor_named(device == "cpu" ? "" : device, "save_program"));
-            profile.driver = native_compiler_version();
-        }
+        const DeviceProfile profile = device_named(device, own);
         const auto same = [&](const DeviceProfile& other) { return other.name == profile.name; };
         if (std::none_of(profiles.begin(), profiles.end(), same)) profiles.push_back(profile);
     }
@@ -192,7 +176,7 @@ std::shared_ptr<const Program> program_of(FunctionState& state, const CallToSave
     for (const auto& [symbol, value] : facts.exact) symbols[symbol] = value;
     Program program = *program_assuming(state, call.graph, facts, symbols, profile, emission);
     keep_captured(program, state);
-    program.profile.buffer_alignment = std::max(program.profile.buffer_alignment, kAlignmentOfAll);
+    program.profile.buffer_alignment = std::max(program.profile.buffer_alignment, most_alignment());
     return std::make_shared<const Program>(std::move(program));
 }
 
@@ -213,7 +197,7 @@ SavedProgram Function::saved(const std::vector<Arg>& args, const SaveOptions& op
         };
         for (const SymbolFacts& facts : sized)
             call.saved.variants.push_back({facts, for_machines(*made_for(facts))});
-        if (profile.device_class != DeviceClass::Native)
+        if (target_of(profile).gains_by_multiples)
             for (const SymbolFacts& facts : coarse)
                 call.saved.variants.push_back({facts, for_machines(*made_for(facts))});
         if (call.saved.program)

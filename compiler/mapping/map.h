@@ -17,12 +17,4 @@ Mapping choose_mapping(const KernelCode& lowered, const DeviceProfile& profile,
 KernelCode map_ranges(const KernelCode& ready, const Mapping& mapping, const DeviceProfile& profile,
                       const SymbolFacts& facts);
 
-/// Returns the largest number of loop back edges of one invocation; -1 if it depends on data or
-/// symbols. Counts as drivers do that run lanes under masks: the pass in which a loop sees that it
-/// has ended counts, and goes through the loops inside once more; both sides of a branch are gone
-/// through.
-int64_t count_back_edges(const KernelCode& code, const DeviceProfile& profile);
-/// Returns the loops of a region, with those inside of others.
-int64_t count_loops(const KernelCode& code, RegionId region);
-
 }  // namespace firn

@@ -23,6 +23,7 @@
 #include "compiler/mapping/kernel_passes.h"
 #include "compiler/mapping/steps.h"
 #include "compiler/target/class_rules.h"
+#include "compiler/target/target.h"
 
 namespace firn {
 namespace {
@@ -91,7 +92,7 @@ void split_blocks(KernelCode& code, const KernelTarget& t) {
     scalarise_underused_vectors(code, least_of_block(t), t.profile, t.facts);
 }
 void count_edges(KernelCode& code, const KernelTarget& t) {
-    code.back_edges = count_back_edges(code, t.profile);
+    code.back_edges = target_of(t.profile).count_back_edges(code, t.profile);
 }
 
 constexpr PassNeeds kFit = kNeedsFacts | kNeedsProfile, kMapped = kFit | kNeedsMapping;
@@ -137,7 +138,7 @@ constexpr auto kPipeline = std::to_array<KernelPass>({
      Placed, Placed, in_place<combine_operations>},
     {{"write_out_own", "mapping/behind/write_out_own", kNeedsProfile},
      Placed, Placed, in_place_by_limits<write_out_own>},
-    {{"count_back_edges", "mapping/behind/count_back_edges", 0,
+    {{"count_back_edges", "kernel/back_edges", 0,
       "a driver may stop an invocation after some thousand iterations"},
      Placed, Placed, count_edges},
 });

@@ -3,8 +3,9 @@
 #pragma once
 #include <array>
 #include <cstdint>
-#include <set>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "compiler/program/program.h"
 #include "compiler/target/class_rules.h"
@@ -14,9 +15,6 @@ namespace firn {
 
 struct KernelBuffer;  // these two: compiler/kernel/kernel_code.h
 struct KernelNode;
-template <class Kind>
-class Id;  // compiler/kernel/ids.h
-using NodeId = Id<KernelNode>;
 
 /// The options of Target::build.
 struct BuildOptions {
@@ -26,6 +24,19 @@ struct BuildOptions {
 
 struct Target {
     const char* extension;  // of files that hold a kernel's text
+
+    // --- Devices that saved programs are for (SaveOptions::devices).
+
+    const char* devices;  // the word for those that files are made for if nobody names one
+    /// The devices of this name, in a session that runs on `own`; none: another target may have it.
+    std::optional<DeviceProfile> (*device_named)(const std::string& name, const DeviceProfile& own);
+    /// A multiple of the alignments that its devices may ask for in offsets of bindings.
+    uint32_t most_alignment;
+    /// Code is better for sizes that are known to be multiples of a number.
+    bool gains_by_multiples;
+    /// Text has a check of each access if it is asked for.
+    bool can_check_accesses;
+
     /// The best form of kernels, by the class of the device.
     const ClassRules& (*rules)(const DeviceProfile& profile);
 
@@ -49,8 +60,9 @@ struct Target {
 
     /// The group that is launched: the kernel's group_size, or another of as many invocations.
     std::array<uint32_t, 3> (*launched_group)(const KernelCode& code, const DeviceProfile& profile);
-    /// The For nodes that run inside a loop of one iteration each.
-    std::set<NodeId> (*loops_apart)(const KernelCode& code, const DeviceProfile& profile);
+    /// The most loop back edges that one invocation takes, as the device counts them; -1 if it
+    /// depends on data or symbols.
+    int64_t (*count_back_edges)(const KernelCode& code, const DeviceProfile& profile);
     /// Returns why this target cannot express a node of the kernel on this device, and what to do;
     /// empty: it can. It is asked for every node that is evaluated, and for a load of each buffer;
     /// the device has their types.
@@ -73,5 +85,13 @@ struct Target {
 
 /// The target that makes the kernels of a device.
 const Target& target_of(const DeviceProfile& profile);
+
+/// The words for the devices that files are made for if nobody names one: those of the first
+/// target, whose programs hosts run, and those that the session runs on.
+std::vector<std::string> default_devices(const DeviceProfile& own);
+/// The devices of a name, whatever their target. UserError if there are none.
+DeviceProfile device_named(const std::string& name, const DeviceProfile& own);
+/// A multiple of the alignments that devices of any target may ask for in offsets of bindings.
+uint32_t most_alignment();
 
 }  // namespace firn

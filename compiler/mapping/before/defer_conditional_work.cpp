@@ -15,6 +15,7 @@
 #include "compiler/mapping/walk/loops_of_lanes.h"
 #include "compiler/target/class_rules.h"
 #include "compiler/target/cost_table.h"
+#include "compiler/target/target.h"
 
 namespace firn {
 namespace {
@@ -279,7 +280,7 @@ KernelCode defer_conditional_work(KernelCode code, const DeviceProfile& profile,
     Waiter(placed, b, profile, loops).copy_kernel();
     KernelCode counted = made;
     place(counted);
-    const int64_t edges = count_back_edges(counted, profile);
+    const int64_t edges = target_of(profile).count_back_edges(counted, profile);
     return profile.max_back_edges && (edges < 0 || edges > profile.max_back_edges) ? code : made;
 }
 

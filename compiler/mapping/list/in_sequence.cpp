@@ -8,7 +8,7 @@
 #include "compiler/base/error.h"
 #include "compiler/ir/host_op.h"
 #include "compiler/kernel/bindings.h"
-#include "compiler/mapping/map.h"
+#include "compiler/target/target.h"
 
 namespace firn {
 namespace {
@@ -48,7 +48,9 @@ std::vector<NodeId> InSequence::Taken::all(const std::vector<NodeId>& ids) const
     return out;
 }
 
-Size own_elements(const Size& elements) { return ceil_div(elements, 4) * Size(4); }
+Size own_elements(const Size& elements) {
+    return ceil_div(elements, kBlockWidth) * Size(kBlockWidth);
+}
 
 bool linear_in(const Size& size, const std::string& induction) {
     return size ==
@@ -406,7 +408,7 @@ KernelCode InSequence::finish(const DeviceProfile& profile) {
             for (const KernelBuffer& other : code_.buffers)
                 b.coherent |= other.written && other.buffer == b.buffer;
     drop_unused_buffers(code_);
-    code_.back_edges = count_back_edges(code_, profile);
+    code_.back_edges = target_of(profile).count_back_edges(code_, profile);
     return std::move(code_);
 }
 

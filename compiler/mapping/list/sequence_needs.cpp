@@ -5,8 +5,8 @@
 #include <utility>
 #include <variant>
 
+#include "compiler/kernel/back_edges.h"
 #include "compiler/mapping/list/in_sequence.h"
-#include "compiler/mapping/map.h"
 #include "compiler/target/cost_table.h"
 
 namespace firn {
@@ -25,7 +25,7 @@ int64_t loops_of(const SequencePiece& piece) {
     return loops;
 }
 
-/// Counts as count_back_edges() does in their kernel.
+/// Counts as a target does in their kernel (kernel/back_edges.h).
 int64_t back_edges_of(const SequencePiece& piece) {
     if (piece.kernel) return piece.kernel->back_edges + (piece.kernel->back_edges > 0);
     int64_t edges = 0;

@@ -8,6 +8,7 @@
 #include "compiler/mapping/map.h"
 #include "compiler/mapping/steps.h"
 #include "compiler/mapping/walk/accumulators.h"
+#include "compiler/target/target.h"
 
 namespace firn {
 namespace {
@@ -34,7 +35,7 @@ std::vector<int64_t> walked_blocks(const std::vector<Size>& grid, const SymbolFa
 int64_t most_iterations(KernelCode lowered, const DeviceProfile& profile, int64_t elements) {
     if (!profile.max_back_edges) return costs::kMostWalked;
     place(lowered);
-    const int64_t inside = count_back_edges(lowered, profile);
+    const int64_t inside = target_of(profile).count_back_edges(lowered, profile);
     if (inside < 0) return 0;
     // Copies are cleared and flushed in iterations too. Loops around one another count the outer
     // ones' iterations and the inner ones' ends.

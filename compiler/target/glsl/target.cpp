@@ -1,7 +1,9 @@
 // GLSL for Vulkan as a target: its row.
 #include "compiler/target/target.h"
 
+#include "compiler/kernel/back_edges.h"
 #include "compiler/program/spirv_format.h"
+#include "compiler/program/vulkan_limits.h"
 #include "compiler/target/glsl/binding_forms.h"
 #include "compiler/target/glsl/classes.h"
 #include "compiler/target/glsl/device_needs.h"
@@ -10,7 +12,20 @@
 #include "compiler/target/glsl/spirv.h"
 
 namespace firn {
+
+extern const Target kGlslTarget;
+
 namespace {
+
+int64_t count(const KernelCode& code, const DeviceProfile& profile) {
+    return count_back_edges(code, loops_apart(code, profile));
+}
+
+std::optional<DeviceProfile> device_named(const std::string& name, const DeviceProfile& own) {
+    if (name == "vulkan-least") return least_profile();
+    if (name != "vulkan") return std::nullopt;
+    return &target_of(own) == &kGlslTarget ? own : cpu_profile();
+}
 
 std::string cannot(const KernelCode&, const KernelNode&, const DeviceProfile&) { return {}; }
 
@@ -36,15 +51,19 @@ void build(KernelInfo& kernel, const DeviceProfile&, const BuildOptions& options
 
 }  // namespace
 
-extern const Target kGlslTarget;
 const Target kGlslTarget{.extension = "comp",
+                         .devices = "vulkan",
+                         .device_named = device_named,
+                         .most_alignment = kLeastAlignment,
+                         .gains_by_multiples = true,
+                         .can_check_accesses = false,
                          .rules = glsl_rules,
                          .binding_form = glsl_binding_form,
                          .limited_size = glsl_limited_size,
                          .most_bindings = glsl_most_bindings,
                          .instead_of = glsl_instead_of,
                          .launched_group = launched_group,
-                         .loops_apart = loops_apart,
+                         .count_back_edges = count,
                          .cannot = cannot,
                          .describe = describe,
                          .emit = emit_text,

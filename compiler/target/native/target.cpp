@@ -1,6 +1,8 @@
 // Native code for processors as a target: its row.
 #include "compiler/target/target.h"
 
+#include "compiler/host/processor.h"
+#include "compiler/kernel/back_edges.h"
 #include "compiler/kernel/kernel_code.h"
 #include "compiler/program/native_abi.h"
 #include "compiler/target/native/classes.h"
@@ -8,7 +10,19 @@
 #include "compiler/target/native/native.h"
 
 namespace firn {
+
+extern const Target kNativeTarget;
+
 namespace {
+
+/// The name of a processor, or `cpu`: the session's own, or the one that this process runs on.
+std::optional<DeviceProfile> device_named(const std::string& name, const DeviceProfile& own) {
+    if (name == "cpu" && &target_of(own) == &kNativeTarget) return own;
+    DeviceProfile profile =
+        profile_of_processor(processor_named(name == "cpu" ? "" : name, "save_program"));
+    profile.driver = native_compiler_version();
+    return profile;
+}
 
 BindingForm binding_form(const KernelBuffer&, const DeviceProfile&, const SymbolFacts&) {
     return BindingForm::Storage;
@@ -29,7 +43,8 @@ std::array<uint32_t, 3> launched_group(const KernelCode& code, const DeviceProfi
     return code.group_size;
 }
 
-std::set<NodeId> loops_apart(const KernelCode&, const DeviceProfile&) { return {}; }
+// No processor has a limit; one group runs kernels in sequence only if their loops end.
+int64_t count(const KernelCode& code, const DeviceProfile&) { return count_back_edges(code); }
 
 std::string cannot(const KernelCode&, const KernelNode& node, const DeviceProfile&) {
     if (!is_matrix(node.op)) return {};
@@ -52,15 +67,19 @@ void build(KernelInfo& kernel, const DeviceProfile& profile, const BuildOptions&
 
 }  // namespace
 
-extern const Target kNativeTarget;
 const Target kNativeTarget{.extension = "ll",
+                           .devices = "cpu",
+                           .device_named = device_named,
+                           .most_alignment = 1,
+                           .gains_by_multiples = false,
+                           .can_check_accesses = true,
                            .rules = native_rules,
                            .binding_form = binding_form,
                            .limited_size = limited_size,
                            .most_bindings = most_bindings,
                            .instead_of = instead_of,
                            .launched_group = launched_group,
-                           .loops_apart = loops_apart,
+                           .count_back_edges = count,
                            .cannot = cannot,
                            .describe = describe,
                            .emit = emit_native,

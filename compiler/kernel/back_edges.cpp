@@ -1,9 +1,7 @@
 // Counts the back edges that an invocation of a kernel takes.
-#include <algorithm>
-#include <set>
+#include "compiler/kernel/back_edges.h"
 
-#include "compiler/mapping/map.h"
-#include "compiler/target/target.h"
+#include <algorithm>
 
 namespace firn {
 namespace {
@@ -31,8 +29,7 @@ int64_t count_loops(const KernelCode& code, RegionId region) {
     return loops;
 }
 
-int64_t count_back_edges(const KernelCode& code, const DeviceProfile& profile) {
-    const std::set<NodeId> apart = target_of(profile).loops_apart(code, profile);
+int64_t count_back_edges(const KernelCode& code, const std::set<NodeId>& apart) {
     auto count = [&](auto&& self, RegionId region_id) -> int64_t {
         int64_t total = 0;
         auto add = [&](NodeId id) {
