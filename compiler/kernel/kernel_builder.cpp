@@ -165,7 +165,9 @@ NodeId KernelBuilder::load(int buffer, NodeId index, int width) {
 }
 
 int64_t KernelBuilder::place_in_block(DType dtype, NodeId index) const {
-    return dtype.bytes() == 4 && !is_constant(index) ? remainder(node(index).congruence, 4) : -1;
+    return dtype.bytes() == 4 && !is_constant(index)
+               ? remainder(node(index).congruence, kBlockWidth)
+               : -1;
 }
 
 NodeId KernelBuilder::shuffle(NodeId value, int lane, NodeId index) {

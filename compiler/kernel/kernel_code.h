@@ -63,10 +63,14 @@ struct PositionAttr {
     int position = -1;
     friend bool operator==(const PositionAttr&, const PositionAttr&) = default;
 };
+/// Elements of a block: neighbours, the first at a multiple of it, that are loaded or stored by one
+/// access. No access of kernel code is wider; each target says by what it makes it.
+inline constexpr int kBlockWidth = 4;
+
 /// Operations for which names_buffer() is true.
 struct AccessAttr {
     int buffer = -1;                     // of KernelCode::buffers
-    int width = 1;                       // Load, Store: consecutive elements from the flat index on
+    int width = 1;                       // Load, Store: 1, or a block from the flat index on
     ScatterOp combine = ScatterOp::Add;  // Atomic
     bool column_major = false;  // MatrixLoad, MatrixStore: the elements of a column are neighbours,
                                 // not those of a row

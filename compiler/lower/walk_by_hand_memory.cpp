@@ -36,7 +36,8 @@ NodeId HandWalk::load_element(const Node& node, NodeId index) {
     if (!b_.code().in_order) return Walk::load_element(node, index);
     const int64_t rest = b_.place_in_block(node.dtype, index);
     if (rest < 0) return Walk::load_element(node, index);
-    const NodeId block = b_.load(source(node, 4), b_.sub(index, b_.integer(rest)), 4);
+    const NodeId block =
+        b_.load(source(node, kBlockWidth), b_.sub(index, b_.integer(rest)), kBlockWidth);
     return b_.lane(block, static_cast<int>(rest), index);
 }
 

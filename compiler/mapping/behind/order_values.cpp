@@ -73,22 +73,21 @@ class BlockNesting {
         return order;
     }
 
-    /// Returns by block the first lane of the region's stores of four that needs it. All are 0 if
+    /// Returns by block the first lane of the region's stores of blocks that needs it. All are 0 if
     /// the work of one lane is less than what a core has in flight: then the lanes are computed
     /// side by side.
     std::vector<int> lanes(const KernelRegion& region) const {
-        constexpr int kLanes = 4;
-        std::vector<int> out(blocks_.size(), kLanes);
+        std::vector<int> out(blocks_.size(), kBlockWidth);
         double last = 0;  // work that only the last lane needs
-        for (int lane = kLanes; lane-- > 0;)
+        for (int lane = kBlockWidth; lane-- > 0;)
             for (NodeId id : region.effects) {
                 const KernelNode& n = code_[id];
-                if (n.op != KernelOp::Store || width(n) != kLanes)
+                if (n.op != KernelOp::Store || width(n) != kBlockWidth)
                     return std::vector<int>(blocks_.size(), 0);
                 mark(n.args[static_cast<size_t>(lane) + 1], lane, out);
             }
         for (size_t k = 0; k < out.size(); ++k)
-            if (out[k] == kLanes - 1) last += blocks_[k].work;
+            if (out[k] == kBlockWidth - 1) last += blocks_[k].work;
         if (last < costs::kLookAhead) out.assign(blocks_.size(), 0);
         return out;
     }

@@ -13,8 +13,6 @@
 namespace firn {
 namespace {
 
-constexpr int64_t kStoredTogether = 4;
-
 /// A flat index as a node and a constant.
 struct Place {
     NodeId base;
@@ -73,7 +71,7 @@ std::vector<Stores> stores_of(const KernelCode& code, const Effects& run) {
 int wide_buffer(KernelCode& code, int narrow, const DeviceProfile& profile,
                 const SymbolFacts& facts) {
     KernelBuffer wide = code.buffers[static_cast<size_t>(narrow)];
-    wide.width = kStoredTogether;
+    wide.width = kBlockWidth;
     wide.form = binding_form(wide, profile, facts);
     for (size_t k = 0; k < code.buffers.size(); ++k) {
         const KernelBuffer& b = code.buffers[k];
@@ -126,13 +124,13 @@ class Joiner {
     /// The stores of `run`, as blocks where they make some.
     void close(Effects& run, Effects& out) {
         for (const Stores& stores : stores_of(code_, run)) {
-            if (stores.singles.size() < kStoredTogether) continue;
+            if (stores.singles.size() < kBlockWidth) continue;
             if (code_.in_order && !are_all(run, stores)) continue;
             const Congruence base = code_[stores.base].congruence;
-            const int64_t rest = remainder(base, kStoredTogether);
+            const int64_t rest = remainder(base, kBlockWidth);
             if (rest < 0) continue;
             for (const auto& [offset, first] : stores.singles)
-                if ((rest + offset) % kStoredTogether == 0) join(run, stores, offset);
+                if ((rest + offset) % kBlockWidth == 0) join(run, stores, offset);
         }
         for (NodeId effect : run)
             if (effect) out.push_back(effect);
@@ -146,12 +144,12 @@ class Joiner {
         const int buffer = buffer_of(code_[first]).buffer;
         return !loaded_.contains(buffer) && stores.singles.size() == stores.all.size() &&
                stores.singles.size() == stores_.at(buffer) &&
-               stores.singles.size() % kStoredTogether == 0;
+               stores.singles.size() % kBlockWidth == 0;
     }
 
     void join(Effects& run, const Stores& stores, int64_t offset) {
         std::vector<int> at;
-        for (int64_t e = 0; e < kStoredTogether; ++e) {
+        for (int64_t e = 0; e < kBlockWidth; ++e) {
             const auto found = stores.singles.find(offset + e);
             if (found == stores.singles.end()) return;
             at.push_back(found->second);
@@ -162,7 +160,7 @@ class Joiner {
             block.args.push_back(code_[run[static_cast<size_t>(at[e])]].args[1]);
         auto& access = block.as<AccessAttr>();
         access.buffer = wide_buffer(code_, access.buffer, profile_, facts_);
-        access.width = kStoredTogether;
+        access.width = kBlockWidth;
         // The nodes of a region come before the node that owns it: the last of the four stores
         // becomes the block's, the others store nothing.
         const int last = *std::max_element(at.begin(), at.end(), [&](int a, int b) {

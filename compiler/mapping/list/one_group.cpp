@@ -50,7 +50,7 @@ double seconds_of(const KernelCode& code, RegionId region, const DeviceProfile& 
 /// launch.
 bool fills_bands(const KernelCode& lowered, const std::vector<Size>& grid, const Mapping& mapping,
                  const DeviceProfile& profile, const SymbolFacts& facts) {
-    const double tile = mapping.tile_of(0) % 4 == 0 ? 4 : 1;
+    const double tile = mapping.tile_of(0) % kBlockWidth == 0 ? kBlockWidth : 1;
     if (estimate(grid[0], facts) < tile * band_group_size(profile)) return false;
     double seconds = seconds_of(lowered, kRoot, profile);
     for (const Size& extent : grid) seconds *= std::max(1.0, estimate(extent, facts));
@@ -138,7 +138,7 @@ Mapping walking(const KernelCode& lowered, Mapping mapping, const std::vector<Si
     mapping.staged_iterations = 1;
     mapping.matrix = {};
     mapping.shuffled_loads = mapping.strides = 1;
-    mapping.tile = {mapping.tile_of(0) % 4 == 0 && lanes == 1 ? 4 : 1};
+    mapping.tile = {mapping.tile_of(0) % kBlockWidth == 0 && lanes == 1 ? kBlockWidth : 1};
     if (pads_tiles(lowered, mapping)) mapping.tile = {1};
     const bool along_x = kept > 0 || lanes > 1;
     mapping.group =

@@ -14,8 +14,6 @@
 namespace firn {
 namespace {
 
-constexpr int64_t kBlock = 4;  // neighbours that are loaded and stored at once
-
 /// The only range of the grid, or none.
 RangeId grid_range(const KernelCode& code) {
     RangeId found;
@@ -36,10 +34,12 @@ double work_of(KernelCode code, const DeviceProfile& profile) {
     double loads = 0, stores = 0;
     for (NodeId id : code[kRoot].order) loads += code[id].op == KernelOp::Load;
     for (NodeId id : code[kRoot].effects) stores += code[id].op == KernelOp::Store;
+    const double load = profile.seconds_per_load * profile.operations_per_second,
+                 of_store = rules_of(profile).store_operations,
+                 store = of_store > 0 ? of_store : load;
     return static_cast<double>(work.operations.constant()) /
                static_cast<double>(std::max<int64_t>(1, indices_of(code))) +
-           loads * profile.seconds_per_load * profile.operations_per_second +
-           stores * costs::kStoreOnCpu;
+           loads * load + stores * store;
 }
 
 /// The distribution of a part's indices to invocations, in whole subgroups.
@@ -49,9 +49,9 @@ struct Runs {
 Runs runs_of(int64_t indices, const DeviceProfile& profile) {
     const int64_t lanes = profile.subgroup_size, fair = (indices + lanes - 1) / lanes;
     // A run of one iteration has no loop, and all invocations would load what lies behind the end.
-    const int64_t least = indices % kBlock == 0 ? kBlock : 2 * kBlock;
-    const int64_t length =
-        std::clamp((fair + kBlock - 1) / kBlock * kBlock, least, costs::kLongestRun);
+    const int64_t least = indices % kBlockWidth == 0 ? kBlockWidth : 2 * kBlockWidth;
+    const int64_t length = std::clamp<int64_t>((fair + kBlockWidth - 1) / kBlockWidth * kBlockWidth,
+                                               least, costs::kLongestRun);
     const int64_t count = (indices + length - 1) / length;
     return {count, (count + lanes - 1) / lanes * lanes, length};
 }
@@ -86,15 +86,14 @@ bool may_stand_beside(const std::vector<KernelCode>& parts, const KernelCode& ne
     BindingCount bound;
     double units = 0, others = 0, own = 0;
     auto count = [&](const KernelCode& code) {
-        // Runs of a CPU driver that do not end with a block of four bind their buffers as elements
-        // too.
-        const bool twice = in_runs && indices_of(code) % kBlock != 0;
+        // Runs that do not end with a whole block bind their buffers as elements too.
+        const bool twice = in_runs && indices_of(code) % kBlockWidth != 0;
         for (const KernelBuffer& b : code.buffers)
             for (int form = 0; form <= static_cast<int>(twice); ++form)
                 if ((b.written ? written : read).insert(2 * b.buffer + form).second)
                     bound.add(b, profile, facts);
         if (!in_runs) return;
-        const double iteration = kBlock * work_of(code, profile) * (twice ? 2 : 1);
+        const double iteration = kBlockWidth * work_of(code, profile) * (twice ? 2 : 1);
         const auto runs = static_cast<double>(runs_of(indices_of(code), profile).invocations);
         units += runs, others += iteration, own += runs * iteration;
     };
@@ -168,14 +167,14 @@ class Beside {
         return b_.branch(place.inside, region, {}, true);
     }
 
-    /// A CPU driver runs a branch under a mask: if every index computes a run, the other parts cost
-    /// it one iteration each.
+    /// Where subgroups run serially, a branch runs under a mask: if every index computes a run, the
+    /// other parts cost it one iteration each.
     NodeId add_runs(const KernelCode& part) {
         const int64_t count = indices_of(part);
         const Runs runs = runs_of(count, profile_);
         const Place place = next(runs.count, runs.invocations);
         // Whole blocks are known to be whole.
-        const int64_t unit = count % kBlock == 0 ? kBlock : 1;
+        const int64_t unit = count % kBlockWidth == 0 ? kBlockWidth : 1;
         const NodeId begin = b_.mul(place.at, b_.integer(runs.length));
         const NodeId left =
             b_.sub(b_.integer(count / unit), b_.mul(place.at, b_.integer(runs.length / unit)));

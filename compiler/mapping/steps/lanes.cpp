@@ -70,7 +70,7 @@ Sharing inspect_sharing(KernelCode code, const DeviceProfile& profile) {
         out.all_iterations = std::max(out.all_iterations, all);
         const Range& range = code[code[region].range];
         dealt.push_back(code[region].range);
-        out.blocks &= !range.extent.is(0) && range.extent.divisor() % 4 == 0;
+        out.blocks &= !range.extent.is(0) && range.extent.divisor() % kBlockWidth == 0;
         out.iterations = std::max(out.iterations, iterations_of(region));
     }
     // Fewer indices along x than lanes: a subgroup lies in several rows.

@@ -19,7 +19,8 @@ void choose(Choice& c) {
     const bool streams = c.dims() == 1 && !traits.loops && c.may_hold(4);
     if (streams && c.has_room(4) && traits.total >= costs::kLongStream) c.m.strides = 4;
     // Longer pieces of rows, one after the other: memory is read in order.
-    c.columns = traits.loops && c.m.tile[0] == 4 && c.has_room(4) && walks_columns(c.ready);
+    c.columns =
+        traits.loops && c.m.tile[0] == kBlockWidth && c.has_room(4) && walks_columns(c.ready);
     if (c.columns) c.m.strides = 4;
     // Lanes that load neighbours as one: the tile of each is spread over the group. The group of a
     // walk along columns is one subgroup, so that its strides are one piece of a row.

@@ -142,33 +142,35 @@ void choose(Choice& c) {
     const std::vector<Size>& grid = traits.grid;
     Mapping& m = c.m;
     m.tile.assign(std::max<size_t>(c.dims(), 1), 1);
-    const bool by_four = c.dims() > 0 && grid[0].divisor() % 4 == 0 && traits.x > 0;
+    const bool by_blocks = c.dims() > 0 && grid[0].divisor() % kBlockWidth == 0 && traits.x > 0;
     // Loops weigh more than how their results are stored.
     const bool passes =
-        !traits.loops && traits.x > 0 && stores_pass_the_end(c.ready) && fits(c, 0, 4);
+        !traits.loops && traits.x > 0 && stores_pass_the_end(c.ready) && fits(c, 0, kBlockWidth);
     const bool padded = c.dims() == 1 && (passes || may_pass_the_end(c.ready));
-    // If one body keeps a core busy, or stores weigh more than all else, four are computed one
-    // after the other, and loaded and stored together.
+    // If one body keeps a core busy, or stores weigh more than all else, the elements of a block
+    // are computed one after the other, and loaded and stored together.
     const bool stored = static_cast<double>(traits.stores) * c.rules().store_operations >=
                         static_cast<double>(traits.nodes);
-    const bool serial = c.rules().subgroups_run_serially && by_four && !traits.loops &&
+    const bool serial = c.rules().subgroups_run_serially && by_blocks && !traits.loops &&
                         (traits.nodes >= costs::kLongBody || stored) &&
-                        traits.nodes * 4 <= traits.most_nodes && traits.total / 4 >= c.busy();
-    if (traits.plain() && c.may_hold(4) && c.fills_lanes(4) &&
-        (((by_four || padded) && c.has_room(4)) || serial))
-        m.tile[0] = 4;
+                        traits.nodes * kBlockWidth <= traits.most_nodes &&
+                        traits.total / kBlockWidth >= c.busy();
+    if (traits.plain() && c.may_hold(kBlockWidth) && c.fills_lanes(kBlockWidth) &&
+        (((by_blocks || padded) && c.has_room(kBlockWidth)) || serial))
+        m.tile[0] = kBlockWidth;
     // A core waits for one operation after the other in a short body: elements side by side fill
     // the gaps, though they run until the last one ends. Reads at places that values decide leave
     // no gaps: each lane's read is an operation of its own, also for elements that have ended.
     if (c.rules().subgroups_run_serially && traits.ends_early && !traits.gathers_to_its_end &&
-        !traits.divergent && !traits.rows && by_four && c.may_hold(4) && c.has_room(4))
-        m.tile[0] = 4;
+        !traits.divergent && !traits.rows && by_blocks && c.may_hold(kBlockWidth) &&
+        c.has_room(kBlockWidth))
+        m.tile[0] = kBlockWidth;
     // Neighbours that walk together store together, and read elements that would be on another line
     // or page for each of their steps.
     if (c.rules().subgroups_run_serially && traits.rows && !traits.unlike_rows &&
-        !traits.divergent && !traits.ends_early && traits.scattered == 0 && by_four &&
-        c.has_room(4))
-        m.tile[0] = 4;
+        !traits.divergent && !traits.ends_early && traits.scattered == 0 && by_blocks &&
+        c.has_room(kBlockWidth))
+        m.tile[0] = kBlockWidth;
     c.nodes = traits.nodes * m.copies();
     if (!traits.plain() || c.dims() < 2) return;
     if (traits.loops) {
@@ -180,7 +182,9 @@ void choose(Choice& c) {
         leave_room_to_hand_round(c);
     } else if (traits.shifted) {
         // Neighbours share their loads.
-        if (m.tile[0] == 1 && fits(c, 0, 4) && c.fills_lanes(4) && c.has_room(4)) m.tile[0] = 4;
+        if (m.tile[0] == 1 && fits(c, 0, kBlockWidth) && c.fills_lanes(kBlockWidth) &&
+            c.has_room(kBlockWidth))
+            m.tile[0] = kBlockWidth;
         const int64_t vectors = loaded_tensors(c.ready) * m.tile[0];
         for (int64_t u : {4, 2})
             if (m.tile[1] == 1 && fits(c, 1, u) && traits.y > 0 && c.has_room(u) &&

@@ -57,19 +57,20 @@ NodeId map_param(MappingRun& run, const ParamInfo& p) {
     return p.scalar >= 0 ? run.b.scalar_argument(p.scalar, p.dtype) : run.b.size(p.size);
 }
 
-/// Loads an element of 4 bytes through its aligned block of four if its place in the block is
-/// known; scalarise_underused_vectors() undoes this where few of the four are used. The element
+/// Loads an element of 4 bytes through its block if its place in the block is
+/// known; scalarise_underused_vectors() undoes this where few of its elements are used. The element
 /// keeps the plain index.
 NodeId load_element(MappingRun& run, const KernelNode& n, NodeId index) {
     const KernelBuffer& buffer = run.from.buffers[n.as<AccessAttr>().buffer];
     run.b.set_lines(n.lines);
     const int64_t rest = run.b.place_in_block(buffer.dtype, index);
     // A block that is not whole would give elements behind the end.
-    const bool whole = !run.grid.padded || buffer.elements.divisor() % 4 == 0;
+    const bool whole = !run.grid.padded || buffer.elements.divisor() % kBlockWidth == 0;
     if (!whole || rest < 0)
         return run.b.load(bound_buffer(run, buffer, false, 1), inside(run, buffer, index));
-    const NodeId first = inside(run, buffer, run.b.sub(index, run.b.integer(rest)), 4);
-    const NodeId block = run.b.load(bound_buffer(run, buffer, false, 4), first, 4);
+    const NodeId first = inside(run, buffer, run.b.sub(index, run.b.integer(rest)), kBlockWidth);
+    const NodeId block =
+        run.b.load(bound_buffer(run, buffer, false, kBlockWidth), first, kBlockWidth);
     return run.b.lane(block, static_cast<int>(rest), inside(run, buffer, index));
 }
 

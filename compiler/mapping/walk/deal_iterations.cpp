@@ -29,9 +29,9 @@ Deal deal_iterations(const KernelBuilder& b, const Range& range, NodeId extent, 
             deal.unrolled = std::min<int64_t>(unrolled, std::max<int64_t>(1, trips));
     }
     const bool known = !range.extent.is(0);
-    if (lanes > 1 && blocks && deal.unrolled % 4 == 0 && known &&
-        (divides(range.extent, 4) || aligned))
-        deal.vector = 4;
+    if (lanes > 1 && blocks && deal.unrolled % kBlockWidth == 0 && known &&
+        (divides(range.extent, kBlockWidth) || aligned))
+        deal.vector = kBlockWidth;
     return deal;
 }
 

@@ -33,7 +33,7 @@ class GridMapper {
           profile_(profile),
           rows_(reduces_rows(from)),
           pads_(pads_tiles(from, mapping)),
-          passes_(mapping.tile_of(0) == 4 && stores_pass_the_end(from)) {}
+          passes_(mapping.tile_of(0) == kBlockWidth && stores_pass_the_end(from)) {}
 
     MappedGrid run() {
         for (RangeId r : from_.ranges.ids())
@@ -318,7 +318,7 @@ bool pads_tiles(const KernelCode& ready, const Mapping& mapping) {
     for (size_t d = 0; d < extents.size(); ++d) {
         const int64_t tile = mapping.tile_of(d);
         if (extents[d].divisor() % tile != 0)
-            return tile != 4 || extents.size() > 1 || !may_pass_the_end(ready);
+            return tile != kBlockWidth || extents.size() > 1 || !may_pass_the_end(ready);
     }
     return false;
 }

@@ -7,12 +7,6 @@
 #include "compiler/target/cost_table.h"
 
 namespace firn {
-namespace {
-
-constexpr int64_t kWidth = 4;  // elements of a wide load
-
-}  // namespace
-
 StagedLayout::StagedLayout(const StagedValue& value, DType dtype, const Mapping& mapping) {
     const bool four_bytes = dtype == f32 || dtype == i32 || dtype == u32;
     for (size_t range : value.axes)
@@ -22,10 +16,10 @@ StagedLayout::StagedLayout(const StagedValue& value, DType dtype, const Mapping&
                                      : 1,
                         mapping.tile_of(range)});
     const auto blocks = std::find_if(axes.begin(), axes.end(), [&](const Axis& a) {
-        return four_bytes && a.tile % kWidth == 0;
+        return four_bytes && a.tile % kBlockWidth == 0;
     });
     if (blocks != axes.end()) {
-        blocks->block = kWidth;
+        blocks->block = kBlockWidth;
         std::rotate(axes.begin(), blocks, blocks + 1);
     }
     int64_t size = block();
@@ -214,17 +208,17 @@ int64_t StagedTile::width_of(const Array& array, const Block& block) {
     int64_t along = array.value.inside.empty() ? iterations_ : array.value.inside[0].second;
     for (const StagedLayout::Axis& axis : array.layout.axes)
         if (static_cast<int>(axis.range) == array.value.along) along = axis.members * axis.tile;
-    if (along % kWidth != 0) return 1;
-    const std::vector<Element> run = elements(array, member_, kWidth);
+    if (along % kBlockWidth != 0) return 1;
+    const std::vector<Element> run = elements(array, member_, kBlockWidth);
     auto index = [&](int64_t v) {
         return value_of(array, load.args[0], run[static_cast<size_t>(v)], block);
     };
-    if (remainder(b_.node(index(0)).congruence, kWidth) != 0) return 1;
-    for (int64_t v = 1; v < kWidth; ++v) {
+    if (remainder(b_.node(index(0)).congruence, kBlockWidth) != 0) return 1;
+    for (int64_t v = 1; v < kBlockWidth; ++v) {
         const NodeId found = index(v);  // before the sum: nodes are numbered in the order of making
         if (found != b_.add(index(0), b_.integer(v))) return 1;
     }
-    return kWidth;
+    return kBlockWidth;
 }
 
 NodeId StagedTile::value_of(const Array& array, NodeId node, const Element& element,

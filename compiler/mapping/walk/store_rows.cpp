@@ -94,11 +94,11 @@ void store_run(MappingRun& run, const KernelNode& store, const std::vector<NodeI
     const KernelBuffer& buffer = run.from.buffers[store.as<AccessAttr>().buffer];
     b.set_lines(store.lines);
     for (size_t first = 0; first < index.size();) {
-        bool block = first + 4 <= index.size() && buffer.dtype.bytes() == 4 &&
-                     remainder(b.node(index[first]).congruence, 4) == 0;
-        for (size_t v = 1; v < 4 && block; ++v)
+        bool block = first + kBlockWidth <= index.size() && buffer.dtype.bytes() == 4 &&
+                     remainder(b.node(index[first]).congruence, kBlockWidth) == 0;
+        for (size_t v = 1; v < kBlockWidth && block; ++v)
             block = index[first + v] == b.add(index[first], b.integer(static_cast<int64_t>(v)));
-        const size_t width = block ? 4 : 1;
+        const size_t width = block ? kBlockWidth : 1;
         effects.push_back(b.store(bound_buffer(run, buffer, true, static_cast<int>(width)),
                                   index[first], std::span(value).subspan(first, width)));
         first += width;
