@@ -99,7 +99,8 @@ function(firn_add_processes out name program properties)
         string(REPLACE ";" ":" mine "${mine}")
         set(called "${name}")
         if(processes GREATER 1)
-            string(APPEND called " ${process}/${processes}")
+            # Without a space, at which ctest ends the names in its record of what took how long.
+            string(APPEND called "-${process}/${processes}")
         endif()
         # Processes that run beside one another, those of other builds too, share no files.
         string(REGEX REPLACE "[^A-Za-z0-9]+" "_" folder "${called}")

@@ -12,8 +12,8 @@
 namespace firn {
 namespace {
 
-/// The tests of each process that ctest starts for a suite of `tests`.
-std::vector<std::vector<std::string>> dealt(const std::vector<std::string>& tests) {
+/// What ctest reads of a suite of `tests`.
+std::string written(const std::vector<std::string>& tests) {
     const std::string folder = testing::TempDir() + "suites_test";
     std::ofstream script(folder + ".cmake");
     script << "include(" FIRN_SOURCE_DIR "/tests/suites.cmake)\nset(written " << folder
@@ -23,17 +23,33 @@ std::vector<std::vector<std::string>> dealt(const std::vector<std::string>& test
     script.close();
     const Outcome outcome = run("cmake -P '" + folder + ".cmake'");
     EXPECT_EQ(outcome.status, 0) << outcome.output;
+    return outcome.output;
+}
+
+/// The tests of each process that ctest starts for it.
+std::vector<std::vector<std::string>> dealt(const std::vector<std::string>& tests) {
+    const std::string text = written(tests);
     std::vector<std::vector<std::string>> out;
     const std::string before = "--gtest_filter=";
-    for (size_t at = outcome.output.find(before); at != std::string::npos;
-         at = outcome.output.find(before, at)) {
+    for (size_t at = text.find(before); at != std::string::npos; at = text.find(before, at)) {
         at += before.size();
-        const std::string filter = outcome.output.substr(at, outcome.output.find(']', at) - at);
+        const std::string filter = text.substr(at, text.find(']', at) - at);
         std::vector<std::string>& process = out.emplace_back();
         for (size_t from = 0, to = 0; to != std::string::npos; from = to + 1) {
             to = filter.find(':', from);
             process.push_back(filter.substr(from, to - from));
         }
+    }
+    return out;
+}
+
+/// The names of these processes.
+std::vector<std::string> names(const std::string& text) {
+    std::vector<std::string> out;
+    const std::string before = "add_test([==[";
+    for (size_t at = text.find(before); at != std::string::npos; at = text.find(before, at)) {
+        at += before.size();
+        out.push_back(text.substr(at, text.find(']', at) - at));
     }
     return out;
 }
@@ -62,6 +78,15 @@ TEST(Suites, EachTestIsInOneProcess) {
     for (const auto& process : processes) EXPECT_EQ(process.size(), 15u);
     expect_each_once(processes, tests);
     EXPECT_EQ(dealt({"Suite.T"}), std::vector<std::vector<std::string>>{{"Suite.T"}});
+}
+
+/// At a space ctest ends the name in its record of times, by which it starts the longest first.
+TEST(Suites, NamesOfProcessesHaveNoSpaces) {
+    std::vector<std::string> tests;
+    for (int t = 0; t < 45; ++t) tests.push_back("Suite.T" + std::to_string(t));
+    EXPECT_EQ(
+        names(written(tests)),
+        (std::vector<std::string>{"folder.Suite-1/3", "folder.Suite-2/3", "folder.Suite-3/3"}));
 }
 
 TEST(Suites, TestsOfAParameterShareAProcess) {
