@@ -8,7 +8,7 @@
 #include "compiler/base/error.h"
 #include "compiler/kernel/accesses.h"
 #include "compiler/program/native_abi.h"
-#include "compiler/target/native/memory.h"
+#include "compiler/target/native/elements.h"
 
 namespace firn::native {
 namespace {
@@ -29,20 +29,20 @@ struct Limits {
     std::string first, last;
 };
 
-constexpr int64_t kBlock = 4;  // elements
-constexpr int kDeepest = 16;   // operations inside one another that are followed
+constexpr int kDeepest = 16;  // operations inside one another that are followed
 
-/// The remainder of an index by kBlock, where its operations show it.
+/// The remainder of an index by kBlockWidth, where its operations show it.
 std::optional<int64_t> remainder_of(const KernelCode& code, NodeId id, int deep = 0) {
     const KernelNode& n = code[id];
-    if (const auto* constant = n.get_if<Scalar>()) return (constant->i % kBlock + kBlock) % kBlock;
+    if (const auto* constant = n.get_if<Scalar>())
+        return (constant->i % kBlockWidth + kBlockWidth) % kBlockWidth;
     if (deep == kDeepest || n.dtype != i32) return std::nullopt;
     if (n.op != KernelOp::Add && n.op != KernelOp::Mul) return std::nullopt;
     const auto a = remainder_of(code, n.args[0], deep + 1),
                b = remainder_of(code, n.args[1], deep + 1);
     if (n.op == KernelOp::Mul && (a == 0 || b == 0)) return 0;
     if (!a || !b) return std::nullopt;
-    return (n.op == KernelOp::Add ? *a + *b : *a * *b) % kBlock;
+    return (n.op == KernelOp::Add ? *a + *b : *a * *b) % kBlockWidth;
 }
 
 /// The element may lie behind the last one, in a block of four that begins before the end: bindings
@@ -62,8 +62,9 @@ Limits limits(IrRun& run, const CheckedAccess& access) {
     const bool bound = buffer.space == MemorySpace::Bound;
     std::string end = elements;
     if (bound && is_in_block(run, access)) {
-        const std::string more = emit(run, "add i64 " + end + ", " + std::to_string(kBlock - 1));
-        end = emit(run, "and i64 " + more + ", " + std::to_string(-kBlock));
+        const std::string more =
+            emit(run, "add i64 " + end + ", " + std::to_string(kBlockWidth - 1));
+        end = emit(run, "and i64 " + more + ", " + std::to_string(-kBlockWidth));
     }
     const std::string last = emit(run, "sub i64 " + end + ", 1");
     if (!bound || kind_of(run, access) != NativeFault::Load) return {"0", last};

@@ -12,7 +12,7 @@
 #include "compiler/target/native/functions.h"
 #include "compiler/target/native/ir_run.h"
 #include "compiler/target/native/kept.h"
-#include "compiler/target/native/memory.h"
+#include "compiler/target/native/own_memory.h"
 #include "compiler/target/native/regions.h"
 #include "compiler/target/native/turns.h"
 

@@ -16,8 +16,10 @@
 #include <utility>
 
 #include "compiler/host/processor.h"
+#include "compiler/target/native/access.h"
 #include "compiler/target/native/checks.h"
-#include "compiler/target/native/memory.h"
+#include "compiler/target/native/elements.h"
+#include "compiler/target/native/loads.h"
 #include "compiler/target/native/regions.h"
 
 namespace firn::native {

@@ -8,11 +8,14 @@
 #include <utility>
 
 #include "compiler/base/error.h"
+#include "compiler/target/native/atomics.h"
 #include "compiler/target/native/kept.h"
 #include "compiler/target/native/lanes.h"
-#include "compiler/target/native/memory.h"
+#include "compiler/target/native/loads.h"
 #include "compiler/target/native/neighbours.h"
 #include "compiler/target/native/operations.h"
+#include "compiler/target/native/own_memory.h"
+#include "compiler/target/native/stores.h"
 #include "compiler/target/native/transposes.h"
 
 namespace firn::native {

@@ -8,7 +8,9 @@
 #include <utility>
 
 #include "compiler/host/processor.h"
-#include "compiler/target/native/memory.h"
+#include "compiler/target/native/access.h"
+#include "compiler/target/native/elements.h"
+#include "compiler/target/native/stores.h"
 
 namespace firn::native {
 namespace {

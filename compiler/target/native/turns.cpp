@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "compiler/base/error.h"
+#include "compiler/target/native/elements.h"
 #include "compiler/target/native/forms.h"
-#include "compiler/target/native/memory.h"
 #include "compiler/target/native/regions.h"
 
 namespace firn::native {
