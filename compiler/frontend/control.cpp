@@ -11,6 +11,7 @@
 #include "compiler/frontend/environment.h"
 #include "compiler/frontend/outer_values.h"
 #include "compiler/frontend/record.h"
+#include "compiler/frontend/scopes.h"
 #include "compiler/frontend/widen.h"
 #include "compiler/ir/uniform.h"
 #include "compiler/ir/value_bounds.h"
@@ -310,18 +311,17 @@ void open_side(SessionState& session, SourceLine line, const Ref& condition, boo
     session.scopes.back().masks = masks;
 }
 
-/// Records the side that is open; the scope is discarded when the body throws.
-Scope record_side(SessionState& session, const Callback<void()>& body) {
-    uint64_t id = session.scopes.back().id;
-    if (body) {
-        try {
-            body();
-        } catch (...) {
-            while (session.scopes.back().id >= id) pop_scope(session);
-            discard_effects(session);
-            throw;
-        }
-    }
+/// Drops the scope with this id, if it is still open, and those in it.
+void discard_scopes(SessionState& session, uint64_t id) {
+    const bool open = std::any_of(session.scopes.begin(), session.scopes.end(),
+                                  [&](const Scope& scope) { return scope.id == id; });
+    if (!open) return;
+    while (session.scopes.back().id >= id) pop_scope(session);
+    discard_effects(session);
+}
+
+/// Ends the side that is open.
+Scope end_side(SessionState& session, uint64_t id) {
     ensure(session.scopes.back().id == id, "scopes close in the order they were opened");
     return pop_scope(session);
 }
@@ -353,16 +353,14 @@ std::vector<std::shared_ptr<Slot>> written_slots(const Scope& then_side, const S
     return out;
 }
 
-/// Records the second side on top of the first: elements that take the other side have the first
+/// Begins the second side on top of the first: elements that take the other side have the first
 /// side's result, and positions are masked already. Only if a branch takes one of its sides does
 /// the second begin as the first did.
-Scope record_otherwise(SessionState& session, SourceLine line, const Ref& condition,
-                       const Scope& then_side, const Callback<void()>& body) {
-    open_side(session, line, condition, then_side.masks);
-    for (const ScopeEntry& entry : then_side.entries)
-        if (entry.written && entry.initial && entry.value && (then_side.masks || !entry.assigned))
+void open_second(SessionState& session, SourceLine line, const Ref& condition, const Scope& first) {
+    open_side(session, line, condition, first.masks);
+    for (const ScopeEntry& entry : first.entries)
+        if (entry.written && entry.initial && entry.value && (first.masks || !entry.assigned))
             start_value(session, entry.slot, entry.value);
-    return record_side(session, body);
 }
 
 /// The values that a branch chooses between, and where they go.
@@ -373,33 +371,47 @@ struct Choices {
 
 }  // namespace
 
-void if_(const Arg& condition, const Callback<void()>& then, const Callback<void()>& otherwise) {
-    std::shared_ptr<SessionState> session = current_state();
-    SourceLine line = condition.line();
-    Ref test = condition.node();
-    if (!test->dtype.is_bool())
-        fail_at(line, std::string("if_: the condition is ") + test->dtype.name() +
-                          text(test->shape) + "; it must be a bool: compare it, as in x != 0");
-    Builder b = builder(*session, line);
-    const bool masks = !test->shape.empty() || may_widen(*session, *test);
-    open_side(*session, line, test, masks);
-    const Scope then_side = record_side(*session, then);
-    const Scope else_side =
-        record_otherwise(*session, line, elementwise(b, Op::Not, {test}), then_side, otherwise);
+BranchScope::BranchScope(const Arg& condition)
+    : session_(current_state()), condition_(condition.node()), line_(condition.line()) {
+    if (!condition_->dtype.is_bool())
+        fail_at(line_, std::string("if_: the condition is ") + condition_->dtype.name() +
+                           text(condition_->shape) +
+                           "; it must be a bool: compare it, as in x != 0");
+    builder(*session_, line_);
+    masks_ = !condition_->shape.empty() || may_widen(*session_, *condition_);
+    open_side(*session_, line_, condition_, masks_);
+    scope_ = session_->scopes.back().id;
+}
+
+BranchScope::~BranchScope() {
+    if (scope_) discard_scopes(*session_, scope_);
+}
+
+void BranchScope::otherwise() {
+    first_ = std::make_shared<Scope>(end_side(*session_, scope_));
+    scope_ = 0;
+    open_second(*session_, line_, elementwise(builder(*session_, line_), Op::Not, {condition_}),
+                *first_);
+    scope_ = session_->scopes.back().id;
+}
+
+void BranchScope::close() {
+    const Scope second = end_side(*session_, scope_);
+    scope_ = 0;
+    const Builder b = builder(*session_, line_);
     Choices choices;
-    for (const std::shared_ptr<Slot>& slot : written_slots(then_side, else_side)) {
-        const Ref before = value_at(*session, slot, session->scopes.size() - 1);
-        const Side yes = side_of(*session, then_side, slot),
-                   no = side_of(*session, else_side, slot);
+    for (const std::shared_ptr<Slot>& slot : written_slots(*first_, second)) {
+        const Ref before = value_at(*session_, slot, session_->scopes.size() - 1);
+        const Side yes = side_of(*session_, *first_, slot), no = side_of(*session_, second, slot);
         const bool assigned = yes.assigned || no.assigned;
         if (!yes.value || !no.value) {
-            leave_lost(*session, slot,
+            leave_lost(*session_, slot,
                        "a tensor without a value is assigned in one branch only of the if_ at " +
-                           text(line) + "; start it with a value before, or assign it in both");
+                           text(line_) + "; start it with a value before, or assign it in both");
             continue;
         }
-        if (before && (masks || !assigned)) {
-            leave_value(*session, slot, no.value, assigned);
+        if (before && (masks_ || !assigned)) {
+            leave_value(*session_, slot, no.value, assigned);
             continue;
         }
         const DType dtype = join(yes.value->dtype, no.value->dtype);
@@ -408,11 +420,20 @@ void if_(const Arg& condition, const Callback<void()>& then, const Callback<void
         choices.slots.push_back(slot);
     }
     if (!choices.slots.empty()) {
-        Ref node = branch(b, test, std::move(choices.then_body), std::move(choices.else_body));
+        Ref node =
+            branch(b, condition_, std::move(choices.then_body), std::move(choices.else_body));
         for (size_t k = 0; k < choices.slots.size(); ++k)
-            leave_value(*session, choices.slots[k], result(b, node, static_cast<int>(k)));
+            leave_value(*session_, choices.slots[k], result(b, node, static_cast<int>(k)));
     }
-    perform_effects(*session);
+    perform_effects(*session_);
+}
+
+void if_(const Arg& condition, const Callback<void()>& then, const Callback<void()>& otherwise) {
+    BranchScope sides(condition);
+    if (then) then();
+    sides.otherwise();
+    if (otherwise) otherwise();
+    sides.close();
 }
 
 // --- break_, continue_, while_ -------------------------------------------------------------------
@@ -457,25 +478,83 @@ int64_t while_limit(SessionState& session) {
 
 }  // namespace
 
+WhileScope::WhileScope(const WhileOptions& options, SourceLine line)
+    : session_(current_state()), line_(line), limited_(options.max_steps.has_value()) {
+    if (options.max_steps && *options.max_steps < 0)
+        fail_at(line_, "while_: max_steps is " + std::to_string(*options.max_steps) +
+                           "; it counts iterations");
+    const int64_t most = options.max_steps.value_or(while_limit(*session_));
+    loop_.emplace(Arg(0, line_), Arg(Size(std::min<int64_t>(most, INT32_MAX)), line_),
+                  Arg(1, line_));
+    if (!limited_)
+        session_->scopes.back().must_end =
+            kernel_depth(*session_) ? MustEnd::Stored : MustEnd::Throws;
+}
+
+WhileScope::~WhileScope() = default;
+
+void WhileScope::test(const Tensor& condition) {
+    if_(Arg(!condition, line_), [&] { break_(line_); });
+    active_ = session_->scopes.back().active;
+}
+
+void WhileScope::close() {
+    loop_->close();
+    if (kernel_depth(*session_) && !limited_)
+        note_endless(*session_, active_, never_ended(SourceLine{}), line_);
+}
+
 void while_(const Callback<Tensor()>& condition, const Callback<void()>& body,
             const WhileOptions& options, SourceLine line) {
-    SessionState& session = *current_state();
-    if (options.max_steps && *options.max_steps < 0)
-        fail_at(line, "while_: max_steps is " + std::to_string(*options.max_steps) +
-                          "; it counts iterations");
-    const int64_t most = options.max_steps.value_or(while_limit(session));
-    const Arg steps(Size(std::min<int64_t>(most, INT32_MAX)), line);
-    std::shared_ptr<Slot> active;
-    for (Tensor iteration : loop(steps)) {
-        if (!options.max_steps)
-            session.scopes.back().must_end =
-                kernel_depth(session) ? MustEnd::Stored : MustEnd::Throws;
-        if_(Arg(!condition(), line), [&] { break_(line); });
-        active = session.scopes.back().active;
-        body();
-    }
-    if (kernel_depth(session) && !options.max_steps)
-        note_endless(session, active, never_ended(SourceLine{}), line);
+    WhileScope loop(options, line);
+    loop.test(condition());
+    body();
+    loop.close();
+}
+
+// --- LoopScope, Carrier --------------------------------------------------------------------------
+
+LoopScope::LoopScope(const Arg& begin, const Arg& end, const Arg& step, const LoopOptions& options)
+    : session_(current_state()) {
+    range_.emplace(begin, end, step, options);
+    iteration_.emplace(range_->begin());
+}
+
+LoopScope::~LoopScope() {
+    // Only a C++ loop can be left by a native break.
+    std::string left_open = std::move(session_->left_open);
+    range_.reset();
+    session_->left_open = std::move(left_open);
+}
+
+uint64_t current_scope() { return current_state()->scopes.back().id; }
+
+Carrier::Carrier(const std::optional<Tensor>& value, uint64_t scope)
+    : slot_(make_slot_in(*current_state(), value ? value->node() : nullptr, scope)) {}
+
+bool Carrier::assign(const Tensor& value, SourceLine line) {
+    const Ref node = value.node(line);
+    if (!write_slot(slot_, node, line))
+        fail_at(line, "a tensor of a loop or branch that has ended is assigned");
+    return read_slot(slot_, line) == node;
+}
+
+Tensor Carrier::read(SourceLine line) const { return tensor_of(read_slot(slot_, line)); }
+
+bool Carrier::holds(const Tensor& tensor) const {
+    SessionState& session = *slot_->session;
+    return value_at(session, slot_, session.scopes.size() - 1) == tensor.node();
+}
+
+bool Carrier::has_value() const { return slot_->lost.empty() && firn::has_value(slot_); }
+
+const std::string& Carrier::lost() const { return slot_->lost; }
+
+bool Carrier::takes(DType type) const {
+    SessionState& session = *slot_->session;
+    const Ref value = value_at(session, slot_, session.scopes.size() - 1);
+    const auto kind = [](DType dtype) { return dtype.is_bool() ? 0 : dtype.is_float() ? 2 : 1; };
+    return !value || kind(type) <= kind(value->dtype);
 }
 
 }  // namespace firn
