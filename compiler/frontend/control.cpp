@@ -18,6 +18,19 @@
 
 namespace firn {
 
+namespace {
+
+/// Drops the scope with this id, if it is still open, and those in it.
+void discard_scopes(SessionState& session, uint64_t id) {
+    const bool open = std::any_of(session.scopes.begin(), session.scopes.end(),
+                                  [&](const Scope& scope) { return scope.id == id; });
+    if (!open) return;
+    while (session.scopes.back().id >= id) pop_scope(session);
+    discard_effects(session);
+}
+
+}  // namespace
+
 // --- loop ----------------------------------------------------------------------------------------
 
 LoopRange::LoopRange(const Arg& begin, const Arg& end, const Arg& step, const LoopOptions& options)
@@ -116,8 +129,7 @@ LoopRange::Iteration LoopRange::begin() {
 
 LoopRange::~LoopRange() {
     if (closed_ || !scope_) return;
-    while (session_->scopes.back().id >= scope_) pop_scope(*session_);
-    discard_effects(*session_);
+    discard_scopes(*session_, scope_);
     if (std::uncaught_exceptions() == exceptions_)
         session_->left_open =
             "loop: its body was left by a native break or return, which cannot be recorded; use "
@@ -309,15 +321,6 @@ void open_side(SessionState& session, SourceLine line, const Ref& condition, boo
     push_scope(session, ScopeKind::Branch, line);
     session.scopes.back().condition = condition;
     session.scopes.back().masks = masks;
-}
-
-/// Drops the scope with this id, if it is still open, and those in it.
-void discard_scopes(SessionState& session, uint64_t id) {
-    const bool open = std::any_of(session.scopes.begin(), session.scopes.end(),
-                                  [&](const Scope& scope) { return scope.id == id; });
-    if (!open) return;
-    while (session.scopes.back().id >= id) pop_scope(session);
-    discard_effects(session);
 }
 
 /// Ends the side that is open.
@@ -546,7 +549,10 @@ bool Carrier::holds(const Tensor& tensor) const {
     return value_at(session, slot_, session.scopes.size() - 1) == tensor.node();
 }
 
-bool Carrier::has_value() const { return slot_->lost.empty() && firn::has_value(slot_); }
+bool Carrier::has_value() const {
+    SessionState& session = *slot_->session;
+    return value_at(session, slot_, session.scopes.size() - 1) != nullptr;
+}
 
 const std::string& Carrier::lost() const { return slot_->lost; }
 

@@ -43,6 +43,8 @@ class BranchScope {
     BranchScope(const BranchScope&) = delete;
     BranchScope& operator=(const BranchScope&) = delete;
 
+    /// Whether elements are chosen one by one: the second side then sees what the first assigned.
+    bool masks() const { return masks_; }
     /// Ends the first side and opens the second.
     void otherwise();
     /// Ends the second side: tensors from outside have the values that the sides gave them.
@@ -98,7 +100,7 @@ class Carrier {
     Tensor read(SourceLine line) const;
     /// Whether `tensor` has the very same value in the current scope.
     bool holds(const Tensor& tensor) const;
-    /// Whether it has been given a value, which no scope has lost.
+    /// Whether it has a value in the current scope.
     bool has_value() const;
     /// Why a loop or a branch has left it without a value; empty: none did.
     const std::string& lost() const;
