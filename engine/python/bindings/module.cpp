@@ -1,5 +1,5 @@
 // The module _firn: its parts in the order in which they need each other.
-#include "engine/python/bindings/convert.h"
+#include "engine/python/bindings/control.h"
 
 PYBIND11_MODULE(_firn, m) {
     using namespace firn::python;
@@ -9,4 +9,5 @@ PYBIND11_MODULE(_firn, m) {
     bind_functions(m);
     bind_sessions(m);
     bind_gradients(m);
+    bind_control(m);
 }

@@ -11,6 +11,7 @@
 
 from ._firn import *  # noqa: F401,F403
 from . import _firn
+from .control import break_, continue_, else_, function, if_, kernel, loop, range, while_
 from .functions import Compiled, Jitted, compile, jit, save_program
 from .gradients import grad, jvp, value_and_grad, vjp, vmap
 
