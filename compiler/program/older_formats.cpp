@@ -2,6 +2,7 @@
 #include "compiler/program/older_formats.h"
 
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "compiler/program/spirv_format.h"
 
@@ -60,9 +61,12 @@ void rename_program(Json& program) {
 
 }  // namespace
 
-void rename_from_format_2(Json& file) {
+std::vector<uint8_t> body_from_format_2(std::span<const std::byte> body) {
+    const auto* begin = reinterpret_cast<const uint8_t*>(body.data());
+    Json file = Json::from_cbor(begin, begin + body.size());
     at(file, "program", rename_program);
     each(file, "variants", [](Json& variant) { at(variant, "program", rename_program); });
+    return Json::to_cbor(file);
 }
 
 }  // namespace firn

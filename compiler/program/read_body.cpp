@@ -266,10 +266,10 @@ class DepthCheck {
 }  // namespace
 
 SavedProgram read_body(std::span<const std::byte> body, uint32_t format) try {
-    const auto* begin = reinterpret_cast<const uint8_t*>(body.data());
     DepthCheck(body).run();
-    Json json = Json::from_cbor(begin, begin + body.size());
-    if (format < 3) rename_from_format_2(json);
+    if (format < kSavedFormat) return read_body(std::as_bytes(std::span(body_from_format_2(body))));
+    const auto* begin = reinterpret_cast<const uint8_t*>(body.data());
+    const Json json = Json::from_cbor(begin, begin + body.size());
     SavedProgram out;
     Reader::read(json, Place(), out);
     return out;

@@ -283,15 +283,23 @@ TEST_F(SavedOnDevice, LoopsThatTheDataEndsRunButAreNotRecorded) {
                  {"cannot be recorded into one command buffer", "max_steps"});
 }
 
-/// A file that was written when kernels stated no needs and no format: by the function below, for
-/// the reference profile of a CPU driver.
-TEST_F(SavedOnDevice, FilesOfAnOlderVersionRun) {
-    const SavedProgram saved = read_program(FIRN_SOURCE_DIR "/tests/device/files/format_2.firn");
-    ASSERT_FALSE(saved.program->kernels.at(0).needs.known);
+/// The files of each format: the function below, for the reference profile of a CPU driver. The
+/// oldest one was written when kernels stated no needs and no format.
+TEST_F(SavedOnDevice, FilesOfOlderFormatsRun) {
     if (!session_->profile().storage_16bit) GTEST_SKIP() << "it stores no halves";
     auto scaled = compile([](Tensor x) { return 2.0f * x.as(f32) + 1.5f; }, {f16("n")});
     const Tensor x = (1000.0f * rand({1001})).as(f16);
-    EXPECT_EQ(values<float>(*run(saved, {x}).results[0], 1001), scaled(x).to_vector<float>());
+    const auto file = [](int format) {
+        return read_program(FIRN_SOURCE_DIR "/tests/device/files/format_" + std::to_string(format) +
+                            ".firn");
+    };
+    for (const int format : {2, 3})
+        EXPECT_EQ(values<float>(*run(file(format), {x}).results[0], 1001),
+                  scaled(x).to_vector<float>())
+            << format;
+    EXPECT_TRUE(file(3).program->kernels.at(0).needs.known);
+    const SavedProgram saved = file(2);
+    ASSERT_FALSE(saved.program->kernels.at(0).needs.known);
     // The needs of its kernels are found in their modules.
     const Session small = device_session({.limit = [](const DeviceProfile& all) {
         DeviceProfile less = all;

@@ -260,7 +260,6 @@ TEST(SavedPrograms, NamesOfFormat2AreReadInVariantsToo) {
     SavedProgram saved = with_variant();
     Program program = *saved.program;
     program.kernels[0].bindings[0].form = BindingForm::View;
-    program.kernels[0].artefact.text = "text";
     saved.program = std::make_shared<const Program>(std::move(program));
     const Bytes bytes = of_format_2(saved);
     EXPECT_EQ(program_bytes(program_from_bytes(bytes, "here")), program_bytes(saved));
