@@ -12,6 +12,7 @@
 #include "compiler/base/long_work.h"
 #include "engine/gpu/buffer.h"
 #include "engine/gpu/commands.h"
+#include "engine/gpu/device_extensions.h"
 #include "engine/gpu/matrix_unit.h"
 #include "engine/gpu/pipeline_cache.h"
 #include "engine/gpu/profile.h"
@@ -22,18 +23,6 @@ namespace {
 
 /// Nanoseconds between two calls of a wait's callback.
 constexpr uint64_t kWaitSlice = 100'000'000;
-
-std::vector<std::string> device_extensions(const InstanceTable& vk, VkPhysicalDevice device) {
-    uint32_t count = 0;
-    check(vk.vkEnumerateDeviceExtensionProperties(device, nullptr, &count, nullptr),
-          "vkEnumerateDeviceExtensionProperties", "the device");
-    std::vector<VkExtensionProperties> found(count);
-    check(vk.vkEnumerateDeviceExtensionProperties(device, nullptr, &count, found.data()),
-          "vkEnumerateDeviceExtensionProperties", "the device");
-    std::vector<std::string> names;
-    for (uint32_t i = 0; i < count; ++i) names.push_back(found[i].extensionName);
-    return names;
-}
 
 }  // namespace
 
@@ -115,12 +104,9 @@ Device::~Device() {
 /// Chooses one queue family for everything: kernels, copies and, if windows may be opened, frames.
 void Device::choose_queue(const DeviceOptions& options) {
     const InstanceTable& vk = instance_->functions();
-    uint32_t count = 0;
-    vk.vkGetPhysicalDeviceQueueFamilyProperties(info_.handle, &count, nullptr);
-    std::vector<VkQueueFamilyProperties> families(count);
-    vk.vkGetPhysicalDeviceQueueFamilyProperties(info_.handle, &count, families.data());
+    const std::vector<VkQueueFamilyProperties> families = queue_families(vk, info_.handle);
     int best = -1;
-    for (uint32_t family = 0; family < count; ++family) {
+    for (uint32_t family = 0; family < families.size(); ++family) {
         VkQueueFlags flags = families[family].queueFlags;
         if (!(flags & VK_QUEUE_COMPUTE_BIT)) continue;
         bool graphics = flags & VK_QUEUE_GRAPHICS_BIT;
@@ -143,28 +129,16 @@ void Device::choose_queue(const DeviceOptions& options) {
 
 void Device::create_handle(const DeviceOptions& options) {
     const InstanceTable& vk = instance_->functions();
-    std::vector<std::string> available = device_extensions(vk, info_.handle);
-    auto has = [&](const char* name) {
-        return std::find(available.begin(), available.end(), name) != available.end();
-    };
-    std::vector<const char*> extensions;
-    bool float_atomics = has("VK_EXT_shader_atomic_float");
-    if (float_atomics) extensions.push_back("VK_EXT_shader_atomic_float");
-    bool subgroup_sizes = has("VK_EXT_subgroup_size_control");
-    if (subgroup_sizes) extensions.push_back("VK_EXT_subgroup_size_control");
-    bool matrices = has("VK_NV_cooperative_matrix");
-    if (matrices) extensions.push_back("VK_NV_cooperative_matrix");
-    has_memory_budget_ = has("VK_EXT_memory_budget");
-    if (has_memory_budget_) extensions.push_back("VK_EXT_memory_budget");
-    if (has("VK_KHR_portability_subset")) extensions.push_back("VK_KHR_portability_subset");
-    bool surfaces = instance_->has_extension("VK_KHR_surface") && has("VK_KHR_swapchain");
-    can_present_ = can_present_ && surfaces;
-    if (can_present_) extensions.push_back("VK_KHR_swapchain");
+    DeviceExtensions used = extensions_among(names_of_extensions(vk, info_.handle));
+    has_memory_budget_ = used.memory_budget;
+    can_present_ = can_present_ && instance_->has_extension("VK_KHR_surface") && used.swapchain;
+    used.swapchain = can_present_;
+    const std::vector<const char*> extensions = names_of(used);
     if (options.surfaces == SurfaceSupport::Required && !can_present_)
         throw DeviceError("device '" + info_.name +
                           "' cannot present to a window; choose another device or run headless");
 
-    DeviceFeatures features(vk, info_.handle, float_atomics, subgroup_sizes, matrices);
+    DeviceFeatures features(vk, info_.handle, used);
     has_addresses_ = features.vulkan12.bufferDeviceAddress;
     full_subgroups_ = features.subgroup_sizes.computeFullSubgroups;
     profile_ = query_profile(vk, info_, features);
@@ -187,11 +161,7 @@ void Device::create_handle(const DeviceOptions& options) {
 
 /// Only the functions that the engine calls on a host's device are loaded.
 void Device::take_handle(const HostDevice& host) {
-    const auto has = [&](const char* name) {
-        return std::find(host.extensions.begin(), host.extensions.end(), name) !=
-               host.extensions.end();
-    };
-    has_memory_budget_ = has("VK_EXT_memory_budget");
+    has_memory_budget_ = extensions_among(host.extensions).memory_budget;
     const DeviceFeatures features(instance_->functions(), info_.handle, host);
     has_addresses_ = features.vulkan12.bufferDeviceAddress;
     full_subgroups_ = features.subgroup_sizes.computeFullSubgroups;
@@ -216,14 +186,11 @@ void Device::take_queue(const HostDevice& host) {
     vk.vkGetPhysicalDeviceProperties2(info_.handle, &properties);
     limits_ = properties.properties.limits;
     if (!host.queue) return;
-    uint32_t count = 0;
-    vk.vkGetPhysicalDeviceQueueFamilyProperties(info_.handle, &count, nullptr);
-    std::vector<VkQueueFamilyProperties> families(count);
-    vk.vkGetPhysicalDeviceQueueFamilyProperties(info_.handle, &count, families.data());
+    const std::vector<VkQueueFamilyProperties> families = queue_families(vk, info_.handle);
     const std::string family = "queue family " + std::to_string(host.queue_family);
-    if (host.queue_family >= count)
+    if (host.queue_family >= families.size())
         throw UserError(family + " was given for the host's queue, and '" + info_.name + "' has " +
-                        std::to_string(count) + "; give that of the queue");
+                        std::to_string(families.size()) + "; give that of the queue");
     if (!(families[host.queue_family].queueFlags & VK_QUEUE_COMPUTE_BIT))
         throw UserError(family + " of '" + info_.name +
                         "' runs no kernels; give a queue of a family that computes");

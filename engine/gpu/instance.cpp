@@ -177,10 +177,7 @@ std::string missing_on(const InstanceTable& vk, VkPhysicalDevice device, uint32_
     VkPhysicalDeviceFeatures2 features{VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2, &vulkan12};
     vk.vkGetPhysicalDeviceFeatures2(device, &features);
     if (!vulkan12.timelineSemaphore) return "it has no timeline semaphores";
-    uint32_t count = 0;
-    vk.vkGetPhysicalDeviceQueueFamilyProperties(device, &count, nullptr);
-    std::vector<VkQueueFamilyProperties> families(count);
-    vk.vkGetPhysicalDeviceQueueFamilyProperties(device, &count, families.data());
+    const std::vector<VkQueueFamilyProperties> families = queue_families(vk, device);
     bool computes = std::any_of(families.begin(), families.end(),
                                 [](const auto& f) { return f.queueFlags & VK_QUEUE_COMPUTE_BIT; });
     return computes ? "" : "it has no compute queue";
@@ -295,13 +292,13 @@ Instance::Instance(const HostDevice& host) : Instance() {
                         ", and Firn's kernels need 1.2; set VkApplicationInfo::apiVersion");
     handle_ = host.instance;
     get_ = host.get_instance_proc_addr;
-    hosts_ = true;
+    belongs_to_host_ = true;
     extensions_ = host.instance_extensions;
     load_functions();
 }
 
 Instance::~Instance() {
-    if (hosts_) return;
+    if (belongs_to_host_) return;
     if (messenger_) functions_.vkDestroyDebugUtilsMessengerEXT(handle_, messenger_, nullptr);
     if (handle_ && functions_.vkDestroyInstance) functions_.vkDestroyInstance(handle_, nullptr);
 }
@@ -310,7 +307,7 @@ Instance::~Instance() {
 void Instance::load_functions() {
 #define FIRN_LOAD(name) functions_.name = reinterpret_cast<PFN_##name>(function(#name));
     FIRN_INSTANCE_FUNCTIONS(FIRN_LOAD)
-    if (!hosts_ || has_extension("VK_EXT_debug_utils")) {
+    if (!belongs_to_host_ || has_extension("VK_EXT_debug_utils")) {
         FIRN_INSTANCE_EXTENSION_FUNCTIONS(FIRN_LOAD)
     }
 #undef FIRN_LOAD
@@ -395,6 +392,16 @@ DeviceInfo describe_device(const Instance& instance, VkPhysicalDevice device) {
         throw UserError(
             "the host's VkPhysicalDevice is none of its instance; give handles of one instance");
     return describe(instance.functions(), device, static_cast<int>(at - all.begin()));
+}
+
+std::vector<VkQueueFamilyProperties> queue_families(const InstanceTable& vk,
+                                                    VkPhysicalDevice device) {
+    uint32_t count = 0;
+    vk.vkGetPhysicalDeviceQueueFamilyProperties(device, &count, nullptr);
+    std::vector<VkQueueFamilyProperties> families(count);
+    vk.vkGetPhysicalDeviceQueueFamilyProperties(device, &count, families.data());
+    families.resize(count);
+    return families;
 }
 
 std::vector<DeviceInfo> list_devices(const Instance& instance) {

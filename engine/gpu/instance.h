@@ -63,7 +63,7 @@ class Instance {
 
     VkInstance handle_ = VK_NULL_HANDLE;
     PFN_vkGetInstanceProcAddr get_ = nullptr;
-    bool hosts_ = false;
+    bool belongs_to_host_ = false;
     InstanceTable functions_;
     VkDebugUtilsMessengerEXT messenger_ = VK_NULL_HANDLE;
     std::vector<std::string> extensions_;
@@ -90,6 +90,10 @@ struct DeviceInfo {
 /// does nothing, and returns false, where this code is in a shared library: that may be unloaded
 /// before the process ends.
 bool end_children_in_time();
+
+/// The queue families of a physical device, in the driver's order.
+std::vector<VkQueueFamilyProperties> queue_families(const InstanceTable& vk,
+                                                    VkPhysicalDevice device);
 
 /// All devices of an instance.
 std::vector<DeviceInfo> list_devices(const Instance& instance);

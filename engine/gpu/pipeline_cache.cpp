@@ -14,13 +14,13 @@ constexpr const char* kPipelinesCache = "pipelines";
 
 }  // namespace
 
-PipelineCache::PipelineCache(const Device& device, std::string directory, VkPipelineCache hosts)
+PipelineCache::PipelineCache(const Device& device, std::string directory, VkPipelineCache of_host)
     : device_(device),
       directory_(std::move(directory)),
       name_(cache_hash(driver_key(device.instance().functions(), device.physical()))),
-      hosts_(hosts != VK_NULL_HANDLE),
-      cache_(hosts_ ? std::make_shared<const VkPipelineCache>(hosts)
-                    : make(cache_load(directory_, kPipelinesCache, name_))) {}
+      belongs_to_host_(of_host != VK_NULL_HANDLE),
+      cache_(belongs_to_host_ ? std::make_shared<const VkPipelineCache>(of_host)
+                              : make(cache_load(directory_, kPipelinesCache, name_))) {}
 
 PipelineCache::~PipelineCache() {
     try {
@@ -32,7 +32,8 @@ PipelineCache::~PipelineCache() {
 
 PipelineCache::Handle PipelineCache::take() {
     std::lock_guard lock(mutex_);
-    if (!hosts_ && ++taken_ % kLookEvery == 0 && size() > kMostBytes) cache_ = make(std::nullopt);
+    if (!belongs_to_host_ && ++taken_ % kLookEvery == 0 && size() > kMostBytes)
+        cache_ = make(std::nullopt);
     return cache_;
 }
 
@@ -76,7 +77,7 @@ PipelineCache::Bytes PipelineCache::data() const {
 
 /// A failure only loses time.
 void PipelineCache::store() const {
-    if (directory_.empty() || hosts_) return;
+    if (directory_.empty() || belongs_to_host_) return;
     const auto old = cache_load(directory_, kPipelinesCache, name_);
     if (old && *old == data()) return;
     // Another process may have stored its pipelines meanwhile: they stay if there is room.

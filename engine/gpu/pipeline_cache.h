@@ -22,10 +22,10 @@ class PipelineCache {
     static constexpr uint64_t kMostBytes = uint64_t{64} << 20;  // thousands of kernels
     static constexpr uint64_t kLookEvery = 64;  // pipelines between looks at the size
 
-    /// `directory` empty: nothing is kept between runs. `hosts`: a cache of a host, which is used
+    /// `directory` empty: nothing is kept between runs. `of_host`: a cache of a host, which is used
     /// as it is and kept by the host. The device must outlive it.
     PipelineCache(const Device& device, std::string directory,
-                  VkPipelineCache hosts = VK_NULL_HANDLE);
+                  VkPipelineCache of_host = VK_NULL_HANDLE);
     ~PipelineCache();
     PipelineCache(const PipelineCache&) = delete;
     PipelineCache& operator=(const PipelineCache&) = delete;
@@ -44,7 +44,7 @@ class PipelineCache {
 
     const Device& device_;
     const std::string directory_, name_;
-    const bool hosts_;
+    const bool belongs_to_host_;
     std::mutex mutex_;
     Handle cache_;
     uint64_t taken_ = 0;

@@ -39,16 +39,16 @@ uint32_t clamp_count(uint64_t count) {
 }  // namespace
 
 DeviceFeatures::DeviceFeatures(const InstanceTable& vk, VkPhysicalDevice device,
-                               bool has_float_atomics, bool has_subgroup_sizes, bool has_matrices)
-    : has_subgroup_sizes(has_subgroup_sizes) {
+                               const DeviceExtensions& used)
+    : has_subgroup_sizes(used.subgroup_sizes) {
     vulkan11.pNext = &vulkan12;
     core.pNext = &vulkan11;
-    if (has_float_atomics) vulkan12.pNext = &float_atomics;
+    if (used.float_atomics) vulkan12.pNext = &float_atomics;
     if (has_subgroup_sizes) {
         subgroup_sizes.pNext = vulkan12.pNext;
         vulkan12.pNext = &subgroup_sizes;
     }
-    if (has_matrices) {
+    if (used.matrices) {
         matrices.pNext = vulkan12.pNext;
         vulkan12.pNext = &matrices;
     }
@@ -109,25 +109,12 @@ const Struct* find_struct(const void* chain, VkStructureType type) {
     return nullptr;
 }
 
-bool has_name(const std::vector<std::string>& names, const char* name) {
-    return std::find(names.begin(), names.end(), name) != names.end();
-}
-
-bool supports_extension(const InstanceTable& vk, VkPhysicalDevice device, const char* name) {
-    uint32_t count = 0;
-    vk.vkEnumerateDeviceExtensionProperties(device, nullptr, &count, nullptr);
-    std::vector<VkExtensionProperties> found(count);
-    vk.vkEnumerateDeviceExtensionProperties(device, nullptr, &count, found.data());
-    return std::any_of(found.begin(), found.begin() + count, [&](const auto& extension) {
-        return std::string_view(extension.extensionName) == name;
-    });
-}
-
 }  // namespace
 
 DeviceFeatures::DeviceFeatures(const InstanceTable& vk, VkPhysicalDevice device,
                                const HostDevice& host) {
     const void* chain = host.features;
+    const DeviceExtensions stated = extensions_among(host.extensions);
     if (host.core_features) core.features = *host.core_features;
 #define FIRN_FIND(type, id) \
     find_struct<VkPhysicalDevice##type>(chain, VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_##id)
@@ -163,21 +150,20 @@ DeviceFeatures::DeviceFeatures(const InstanceTable& vk, VkPhysicalDevice device,
         vulkan12.shaderSharedInt64Atomics |= old->shaderSharedInt64Atomics;
     }
     if (const auto* all = FIRN_FIND(ShaderAtomicFloatFeaturesEXT, SHADER_ATOMIC_FLOAT_FEATURES_EXT);
-        all && has_name(host.extensions, "VK_EXT_shader_atomic_float"))
+        all && stated.float_atomics)
         float_atomics = *all;
     if (const auto* all = FIRN_FIND(CooperativeMatrixFeaturesNV, COOPERATIVE_MATRIX_FEATURES_NV);
-        all && has_name(host.extensions, "VK_NV_cooperative_matrix"))
+        all && stated.matrices)
         matrices = *all;
     const auto* sizes = FIRN_FIND(SubgroupSizeControlFeatures, SUBGROUP_SIZE_CONTROL_FEATURES);
-    if (sizes && (host.api_version >= VK_API_VERSION_1_3 ||
-                  has_name(host.extensions, "VK_EXT_subgroup_size_control")))
+    if (sizes && (host.api_version >= VK_API_VERSION_1_3 || stated.subgroup_sizes))
         subgroup_sizes = *sizes;
     if (const auto* all = FIRN_FIND(Vulkan13Features, VULKAN_1_3_FEATURES)) {
         subgroup_sizes.subgroupSizeControl |= all->subgroupSizeControl;
         subgroup_sizes.computeFullSubgroups |= all->computeFullSubgroups;
     }
 #undef FIRN_FIND
-    has_subgroup_sizes = supports_extension(vk, device, "VK_EXT_subgroup_size_control");
+    has_subgroup_sizes = extensions_among(names_of_extensions(vk, device)).subgroup_sizes;
     keep_used();
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "compiler/program/device_profile.h"
+#include "engine/gpu/device_extensions.h"
 #include "engine/gpu/instance.h"
 
 namespace firn {
@@ -28,8 +29,7 @@ struct DeviceFeatures {
     bool has_subgroup_sizes = false;  // the driver tells the smallest and the largest
 
     /// Queries the features of `device` and keeps only those that Firn uses.
-    DeviceFeatures(const InstanceTable& vk, VkPhysicalDevice device, bool has_float_atomics,
-                   bool has_subgroup_sizes, bool has_matrices);
+    DeviceFeatures(const InstanceTable& vk, VkPhysicalDevice device, const DeviceExtensions& used);
     /// Takes those that a host states, as far as its extensions or its version allow them.
     DeviceFeatures(const InstanceTable& vk, VkPhysicalDevice device, const HostDevice& host);
     DeviceFeatures(const DeviceFeatures&) = delete;

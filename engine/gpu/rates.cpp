@@ -182,7 +182,7 @@ std::string list_devices_with_rates(const std::string& cache_directory) {
         out += text(info) + "\n";
         if (!info.missing.empty()) continue;
         DeviceProfile profile =
-            query_profile(vk, info, DeviceFeatures(vk, info.handle, false, false, false));
+            query_profile(vk, info, DeviceFeatures(vk, info.handle, DeviceExtensions()));
         if (const auto kept = load(cache_directory, rates_key(vk, info.handle)))
             set_rates(profile, kept->rates);
         out += "   " + rates_text(profile) + "\n";
