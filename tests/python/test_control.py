@@ -816,7 +816,7 @@ class Functions(ControlTest):
             trace = error.__traceback__
             while trace.tb_next:
                 trace = trace.tb_next
-            self.assertEqual(trace.tb_lineno, line(-8))
+            self.assertEqual(trace.tb_lineno, line(-9))
         else:
             self.fail("no exception")
 
@@ -1100,7 +1100,7 @@ class With(ControlTest):
                 y = x + 1
                 x = y * 2
         self.assertIn("'x'", str(caught.exception))
-        self.assertIn(f"test_control.py:{line(-3)}", str(caught.exception))
+        self.assertIn(f"test_control.py:{line(-2)}", str(caught.exception))
         self.assertFalse(fn.recording_now())
 
     def test_a_number_that_is_counted_is_refused(self):

@@ -104,7 +104,9 @@ def _at(place, *nodes):
     for node in nodes:
         for each in ast.walk(node):
             if "lineno" in each._attributes and not hasattr(each, "lineno"):
-                ast.copy_location(each, place)
+                # One line: a call over several has the line of its last.
+                each.lineno = each.end_lineno = place.lineno
+                each.col_offset = each.end_col_offset = place.col_offset
     return nodes[0] if len(nodes) == 1 else list(nodes)
 
 
@@ -643,7 +645,7 @@ def _is_generator(function):
 
 # ---- from a function to its source and back -------------------------------------------------------------------------
 
-_sources = {}  # by file: its lines as linecache has them, and their tree
+_sources = {}  # by file: its lines as linecache has them, their tree, and the codes of its functions
 _rewritten = {}  # by code: the rewritten code, and what its function reaches by _firn_
 
 
@@ -652,15 +654,25 @@ def _where(function):
     return f"{code.co_filename.rsplit('/', 1)[-1]}:{code.co_firstlineno}"
 
 
-def _tree_of(lines, file):
+def _source_of(lines, file, flags):
+    """The tree of a file, and the codes of its functions by name and first line."""
     kept = _sources.get(file)
     if kept is None or kept[0] is not lines:
+        codes = {}
         try:
             tree = ast.parse("".join(lines), file)
+            _collect(compile(tree, file, "exec", flags=flags, dont_inherit=True), codes)
         except SyntaxError:
             tree = None
-        kept = _sources[file] = (lines, tree)
-    return kept[1]
+        kept = _sources[file] = (lines, tree, codes)
+    return kept[1:]
+
+
+def _collect(code, codes):
+    for each in code.co_consts:
+        if isinstance(each, types.CodeType):
+            codes.setdefault((each.co_name, each.co_firstlineno), []).append(each)
+            _collect(each, codes)
 
 
 def _first_line(node):
@@ -741,27 +753,24 @@ def _code_of(function):
     lines = linecache.getlines(file, function.__globals__)
     if not lines:
         return None  # as of exec: with-forms record there
-    tree = _tree_of(lines, file)
+    tree, codes = _source_of(lines, file, code.co_flags & _FUTURE)
     found = tree and _find(tree, code)
-    changed = not found
-    if found:
-        definition, classes = found
-        plain = _copy(definition)
-        plain.decorator_list = []
-        of_pytest = any("@py" in name for name in (*code.co_names, *code.co_varnames))
-        changed = not of_pytest and _differ(code, _compile(plain, classes, code, file))
-    if changed:
+    of_pytest = any("@py" in name for name in (*code.co_names, *code.co_varnames))
+    if not found or not (
+        of_pytest or any(not _differ(code, each) for each in codes.get((code.co_name, code.co_firstlineno), ()))
+    ):
         raise _firn.UserError(
             f"{function.__qualname__}: its file has changed since it was imported, so its source is not known; import "
             f"it again ({_where(function)})"
         )
+    definition, classes = found
     definition = _copy(definition)
     definition.decorator_list = []
     infos = []
     _Function(definition, file, infos).rewrite()
     made = _compile(definition, classes, code, file)
     changes = {"co_qualname": code.co_qualname} if hasattr(code, "co_qualname") else {}
-    _rewritten[key] = made.replace(co_firstlineno=code.co_firstlineno, **changes), Runtime(infos)
+    _rewritten[key] = made.replace(**changes), Runtime(infos)
     return _rewritten[key]
 
 
