@@ -532,8 +532,32 @@ LoopScope::~LoopScope() {
 
 uint64_t current_scope() { return current_state()->scopes.back().id; }
 
-Carrier::Carrier(const std::optional<Tensor>& value, uint64_t scope)
-    : slot_(make_slot_in(*current_state(), value ? value->node() : nullptr, scope)) {}
+Carrier::Carrier(const std::optional<Tensor>& value, uint64_t scope, SourceLine line)
+    : slot_(make_slot_in(*current_state(), value ? value->node(line) : nullptr, scope)) {}
+
+Carrier Carrier::as(DType type, const std::vector<BranchScope*>& branches) const {
+    SessionState& session = *slot_->session;
+    const auto converted = [&](const Ref& value) {
+        return value ? cast(builder(session, {}), value, type) : nullptr;
+    };
+    const std::shared_ptr<Slot> out = make_slot_in(session, converted(slot_->node), slot_->scope);
+    const auto convert_in = [&](Scope& scope) {
+        const auto at = scope.positions.find(slot_.get());
+        if (at == scope.positions.end()) return;
+        const ScopeEntry& entry = scope.entries[at->second];
+        ensure(!entry.arg, "a tensor changes its type where no loop carries it");
+        ScopeEntry copy{out,           converted(entry.initial),
+                        nullptr,       converted(entry.value),
+                        entry.written, entry.assigned};
+        scope.positions.emplace(out.get(), scope.entries.size());
+        scope.entries.push_back(std::move(copy));
+    };
+    for (Scope& scope : session.scopes)
+        if (scope.id > slot_->scope) convert_in(scope);
+    for (const BranchScope* branch : branches)
+        if (branch->first_) convert_in(*branch->first_);
+    return Carrier(out);
+}
 
 bool Carrier::assign(const Tensor& value, SourceLine line) {
     const Ref node = value.node(line);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "compiler/frontend/control.h"
 
@@ -51,6 +52,7 @@ class BranchScope {
     void close();
 
   private:
+    friend class Carrier;
     SharedPtr<SessionState> session_;
     SharedPtr<const Node> condition_;
     SourceLine line_;
@@ -91,7 +93,8 @@ class Carrier {
   public:
     /// A tensor of the current scope, or of an enclosing one, which has the value at the start of
     /// the scopes between. Without a value it must be assigned before it is read.
-    explicit Carrier(const std::optional<Tensor>& value, uint64_t scope = current_scope());
+    explicit Carrier(const std::optional<Tensor>& value, uint64_t scope = current_scope(),
+                     SourceLine line = here());
 
     /// Assigns as `tensor = value` does. Returns whether the value is now exactly that: not if a
     /// condition keeps other elements, or if it was converted.
@@ -104,10 +107,15 @@ class Carrier {
     bool has_value() const;
     /// Why a loop or a branch has left it without a value; empty: none did.
     const std::string& lost() const;
+    /// A tensor of the same scope with the same values in the scopes since, as another type; no
+    /// loop may have been opened since. `branches` are those that have been.
+    Carrier as(DType type, const std::vector<BranchScope*>& branches) const;
     /// Whether a value of this type can be assigned in a loop or branch, without losing its kind.
     bool takes(DType type) const;
 
   private:
+    explicit Carrier(SharedPtr<Slot> slot) : slot_(std::move(slot)) {}
+
     SharedPtr<Slot> slot_;
 };
 

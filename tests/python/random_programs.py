@@ -159,7 +159,9 @@ class Writer:
             self.write(depth, f"i1 = (i1 + box.{self.choose('u', 'v')} + pair[{self.choose(0, 1)}]) % 101")
             return None
         if roll < 0.4 and known and kind in "if":
-            self.write(depth, f"{self.random.choice(known)} {self.choose('+=', '-=')} {self.leaf(names, kind)}")
+            name = self.random.choice(known)
+            value = self.number(kind) if name[0] == "w" else self.leaf(names, kind)
+            self.write(depth, f"{name} {self.choose('+=', '-=')} {value}")
             return None
         text = self.bounded(names, kind)
         if text is None:

@@ -691,6 +691,16 @@ class Carried(ControlTest):
 
         self.gives(f, [[7, 7, 7]], [0, 1, 2])
 
+    def test_a_store_to_a_tensor_of_two_names_that_is_bound_anew_is_refused(self):
+        def f(x):
+            y = x
+            for i in fn.range(3):
+                x[i] = i
+                x = x + 1
+            return x, y
+
+        self.refuses(f, [[7, 7, 7]], "'x'", "y is the same tensor", f"test_control.py:{line(-5)}")
+
     def test_a_store_before_break(self):
         def f(x):
             y = x * 1
@@ -1102,6 +1112,14 @@ class With(ControlTest):
         self.assertIn("'x'", str(caught.exception))
         self.assertIn(f"test_control.py:{line(-2)}", str(caught.exception))
         self.assertFalse(fn.recording_now())
+
+    def test_a_name_of_a_loop_before_is_free(self):
+        x = fn.tensor([1])
+        for _ in range(2):
+            with fn.loop(2):
+                y = x + 1
+                x[...] = y
+        self.assertEqual(values(x), [5])
 
     def test_a_number_that_is_counted_is_refused(self):
         n = 0

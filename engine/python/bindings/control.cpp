@@ -109,7 +109,7 @@ void bind_carriers(py::module_& m) {
                  const Line line;
                  std::optional<Tensor> start;
                  if (!value.is_none()) start = operand_of(value, line.at).tensor();
-                 return Carrier(start, scope.value_or(current_scope()));
+                 return Carrier(start, scope.value_or(current_scope()), line.at);
              }),
              py::arg("value"), py::arg("scope") = py::none())
         .def("assign",
@@ -134,13 +134,28 @@ void bind_carriers(py::module_& m) {
                  const Tensor* x = tensor_in(value.ptr());
                  return self.takes(x ? x->dtype() : operand_of(value, line.at).tensor().dtype());
              })
+        .def("astype",
+             [](const Carrier& self, const py::object& dtype, const std::vector<py::object>& open) {
+                 const Line line;
+                 std::vector<BranchScope*> branches;
+                 for (const py::object& each : open)
+                     branches.push_back(&each.cast<Held<BranchScope>&>().open());
+                 return self.as(dtype_of(dtype), branches);
+             })
         .def_property_readonly("has_value", &Carrier::has_value)
         .def_property_readonly("lost", &Carrier::lost);
     m.def("_zeros_like", [](const Tensor& x) {
         const Line line;
         return zeros(x.node(line.at)->shape, x.dtype(line.at));
     });
-    m.def("_same_value", [](const Tensor& a, const Tensor& b) { return a.node() == b.node(); });
+    m.def("_has_ended", [](const Tensor& x) {
+        try {
+            x.node();
+            return false;
+        } catch (const UserError&) {
+            return true;
+        }
+    });
     m.def("_choose", [](const Tensor& condition, const py::object& a, const py::object& b) {
         const Line line;
         return select_of(Arg(truth(condition, line.at), line.at), operand_of(a, line.at),

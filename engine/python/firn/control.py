@@ -61,6 +61,7 @@ class _Form:
     `x.assign(v)` or `x[...] = v`, and a name that is bound to something else is refused."""
 
     what = "loop"
+    can_retry = False
 
     def __enter__(self):
         frame = user_frame()
@@ -70,11 +71,11 @@ class _Form:
         self.names = _watched(frame)
         self.watch = Watch(frame.f_locals)
         self.scope = self.open()
-        state.depth += 1
+        state.stack.append(self)
         return self.value()
 
     def __exit__(self, kind, error, trace):
-        state.depth -= 1
+        state.stack.remove(self)
         if kind is not None:
             self.scope.discard()
             return False
@@ -97,6 +98,8 @@ class _Form:
             before = self.names.get(name, value)
             if value is before or not (_holds_tensors(before) or _holds_tensors(value) or _changed(before, value)):
                 continue
+            if isinstance(before, _firn.Tensor) and _firn._has_ended(before):
+                continue  # of a loop or branch before
             line = _line_of_store(frame, self.place, name)
             raise _firn.UserError(
                 f"'{name}' is bound to another value in the {self.what} at {self.line}, which is recorded once and "
@@ -226,6 +229,9 @@ class _KernelForm(_Form):
     def open(self):
         return _firn._Kernel(self.shape, self.group)
 
+    def check(self, frame):
+        pass  # its names are those of one invocation
+
     def indices(self):
         return tuple(self.scope.index(axis) for axis, _ in enumerate(self.shape))
 
@@ -236,17 +242,15 @@ class _KernelForm(_Form):
     def __call__(self, body, *args):
         """Records the kernel with a function as its body, which is given the indices."""
         body = rewrite(body)
-        self.line = _firn._line_text()
-        self.watch = Watch({"self": args})
         self.scope = _firn._Kernel(self.shape, self.group)
-        state.depth += 1
+        state.stack.append(self)
         try:
             body(*self.indices(), *args)
         except BaseException:
             self.scope.discard()
             raise
         finally:
-            state.depth -= 1
+            state.stack.remove(self)
         self.scope.close()
 
 

@@ -152,8 +152,10 @@ class Liveness:
     """The names whose values are still used: after each branch and loop, and at the start of each iteration."""
 
     def __init__(self, function):
-        self.after, self.head = {}, {}
+        self.after, self.head, self.second = {}, {}, {}
         self._block(function.body, frozenset(), _Ways(frozenset(), frozenset(), frozenset()))
+
+    # `second` has the names that the second side of a branch begins with.
 
     def needed(self, statement):
         return self.after[statement] | self.head.get(statement, frozenset())
@@ -174,7 +176,8 @@ class Liveness:
             return ways.continued
         if isinstance(s, ast.If):
             self.after[s] = live
-            inside = self._block(s.body, live, ways) | self._block(s.orelse, live, ways)
+            self.second[s] = self._block(s.orelse, live, ways)
+            inside = self._block(s.body, live, ways) | self.second[s]
             return (inside - set(_walrus(s.test))) | used(s.test)
         if isinstance(s, (ast.For, ast.AsyncFor)):
             self.after[s] = live

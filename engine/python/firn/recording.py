@@ -39,12 +39,12 @@ class Retry(BaseException):
 
 
 class _State(_local):
-    """Of each thread: how many recorded scopes are open, and the attributes that they carry."""
+    """Of each thread: the recorded scopes that are open, and the attributes that they carry."""
 
-    depth = 0
     last_if = None  # the frame, the scope and the condition of the `with firn.if_` before
 
     def __init__(self):
+        self.stack = []
         self.places = {}
 
 
@@ -214,6 +214,7 @@ class Held:
             carrier = self._made(k, leaf)
         if self.weak[k] and not carrier.takes(leaf):
             self._widen(k, leaf)
+            carrier = self.leaves[k]
         return carrier.assign(leaf)
 
     def _made(self, k, leaf):
@@ -228,19 +229,28 @@ class Held:
         return made
 
     def _widen(self, k, leaf):
+        """Makes a carrier that began as an integer one of floats."""
         dtype = leaf.dtype if type(leaf) is Tensor else _dtype_of(leaf)
-        if isinstance(self.owner, _Recorded) and self.owner.can_retry:
-            raise Retry(self.owner, self.key, k, dtype)
-        fail(
-            f"{self.name} starts as an integer and is assigned {dtype!r} in a recorded branch; start it as a number "
-            "with a point, such as 0.0"
-        )
+        inside = state.stack[state.stack.index(self.owner) :]
+        for scope in inside:
+            if scope.can_retry:
+                raise Retry(scope, self.key, k, dtype)
+            if not isinstance(scope, Branch):
+                fail(f"{self.name} starts as an integer and is assigned {dtype!r}; start it as a number such as 0.0")
+        self._widen_to(k, dtype)
 
-    def settle(self):
+    def _widen_to(self, k, dtype):
+        branches = state.stack[state.stack.index(self.owner) :]
+        self.leaves[k] = self.leaves[k].astype(dtype, [each.scope for each in branches if each.scope is not None])
+
+    def settle_as(self, types):
         """Makes tensors of numbers, for a loop that may assign them."""
         for k, carrier in enumerate(self.leaves):
+            dtype = types.get((self.key, k))
             if type(carrier) is _Later:
-                self.leaves[k] = _firn._Carrier(_number(carrier.value, None), self.home)
+                self.leaves[k] = _firn._Carrier(_number(carrier.value, dtype), self.home)
+            elif dtype is not None:
+                self._widen_to(k, dtype)
 
     # ---- reading
 
@@ -316,9 +326,10 @@ _MOST_WATCHED = 5000
 class Watch:
     """Lists, dicts and objects that a function can reach by its names, as they are when a recorded scope begins."""
 
-    __slots__ = ("kept", "seen")
+    __slots__ = ("kept", "seen", "names")
 
     def __init__(self, names):
+        self.names = dict(names)
         self.kept = []
         self.seen = set()
         for name, value in names.items():
@@ -330,6 +341,8 @@ class Watch:
             return
         kind = type(value)
         if kind is list:
+            if len(value) > _MOST_WATCHED:
+                return
             self.seen.add(id(value))
             self.kept.append((path, value, list(value), None))
             for k, each in enumerate(value):
@@ -407,21 +420,21 @@ class _Recorded:
         held = frame.held
         home = _firn._current_scope()
         frame.stack.append(self)
-        state.depth += 1
-        frame.sync(spec.keys, values)
+        state.stack.append(self)
+        frame.sync(spec.keys[: spec.carried], values)
         self.owned, self.before, self.places = [], [], []
         self.watch = Watch(user_frame().f_locals)
-        for key, name, value in zip(spec.keys, spec.names, values):
+        for number, (key, value) in enumerate(zip(spec.keys, values)):
             carried = held.get(key)
             if carried is None:
-                if not later and (value is UNBOUND or type(value) is Lost):
+                if number >= spec.carried or (not later and (value is UNBOUND or type(value) is Lost)):
                     self.before.append((None, value, 0))
                     continue
-                carried = held[key] = Held(key, _RETURNED if name == "_firn_ret" else f"'{name}'", self, home, value, later, types)
+                carried = held[key] = Held(key, _RETURNED if key == "_firn_ret" else f"'{key}'", self, home, value, later, types)
                 carried.starts_as_zeros = key == spec.returned
                 self.owned.append(key)
             elif not later:
-                carried.settle()
+                carried.settle_as(types)
             self.before.append((carried, value, carried.version))
         for (path, attribute), base in zip(spec.places, self.objects):
             if base is UNBOUND or type(base) is Lost:
@@ -436,12 +449,12 @@ class _Recorded:
             else:
                 carried.sync(value)
                 if not later:
-                    carried.settle()
+                    carried.settle_as(types)
             self.places.append((place, base, attribute, carried, value, carried.version, owned))
 
     def sync(self, values):
         """Carries what was stored to the objects, before the scope or a side of it ends."""
-        self.frame.sync(self.spec.keys, values)
+        self.frame.sync(self.spec.keys[: self.spec.carried], values)
         for place, base, attribute, carried, *_ in self.places:
             value = getattr(base, attribute, UNBOUND)
             bound = carried.sync(value)
@@ -469,14 +482,14 @@ class _Recorded:
         if not stack or stack[-1] is not self:
             raise RuntimeError("recorded scopes end in the order in which they began")
         stack.pop()
-        state.depth -= 1
+        state.stack.remove(self)
 
     def leave(self, current):
         """Ends the scope for the names: their values after it."""
         values = []
         for key, (carried, before, version), now in zip(self.spec.keys, self.before, current):
             if carried is None:
-                lost = now is not UNBOUND and now is not before
+                lost = self.can_retry and now is not UNBOUND and now is not before
                 values.append(Lost(self.lost()) if lost else before)
             elif carried.version == version:
                 carried.bound = before
@@ -500,7 +513,7 @@ class _Recorded:
         """After an exception: attributes are as they were."""
         if self.scope is not None:
             self.scope.discard()
-        state.depth -= 1
+        state.stack.remove(self)
         for key in self.owned:
             self.frame.held.pop(key, None)
         for place, base, attribute, carried, before, version, owned in self.places:
@@ -535,7 +548,9 @@ class Branch(_Recorded):
         masks = self.scope.masks
         out = []
         for carried, before, version in self.before:
-            if not masks or carried.version == version:
+            if carried is None:
+                out.append(before)
+            elif not masks or carried.version == version:
                 carried.bound = before
                 out.append(before)
             else:
@@ -595,6 +610,7 @@ class _RecordedLoop(_Recorded):
             fail("a recorded loop has no else; write what follows behind the loop")
         self.what = f"the loop at {_firn._line_text()}"
         self.enter(self.start, later=False, types=self.types)
+        self.refuse_shared()
         self.scope = self.make()
         self.values = [
             before if carried is None else carried.read() for carried, before, version in self.before
@@ -603,6 +619,22 @@ class _RecordedLoop(_Recorded):
             value = carried.read()
             if value is not UNBOUND and type(value) is not Lost:
                 setattr(base, attribute, value)
+
+    def refuse_shared(self):
+        """Refuses stores to a tensor that is bound anew too and has another name, which would see the first ones."""
+        for name, value in zip(self.spec.keys, self.start):
+            if name not in self.spec.stored or type(value) is not Tensor:
+                continue
+            others = [other for other in self.spec.live if other != name and self.watch.names.get(other) is value]
+            for path, now, before, owner in self.watch.kept:
+                for key, each in enumerate(now) if type(now) is list else now.items():
+                    if each is value:
+                        others.append(f"{path}[{key!r}]" if owner is None else f"{path}.{key}")
+            if others:
+                fail(
+                    f"'{name}' is stored to by index and bound anew in {self.what}, and {others[0]} is the same tensor: "
+                    f"write {name} = {name}.copy() before the loop, or store to a tensor that is not bound anew"
+                )
 
     def end(self, values):
         """The end of the body."""
@@ -770,15 +802,17 @@ class WhileLoop(_RecordedLoop):
 class Spec:
     """What is known of a scope before the function runs: the names and attributes that it may carry."""
 
-    __slots__ = ("keys", "names", "places", "refused", "has_else", "returned")
+    __slots__ = ("keys", "places", "refused", "has_else", "returned", "carried", "stored", "live")
 
-    def __init__(self, names, places, refused=(), has_else=False, returned=None):
-        self.keys = names
-        self.names = names
+    def __init__(self, names, places, refused=(), has_else=False, returned=None, carried=None, stored=(), live=()):
+        self.keys = names  # the first `carried` ones; the second side of a branch begins with others as well
+        self.carried = len(names) if carried is None else carried
         self.places = places
         self.refused = refused
         self.has_else = has_else
         self.returned = returned
+        self.stored = stored  # of a loop: the names that it carries and stores to by index
+        self.live = live  # and the names that are used after its start
 
 
 class Frame:
@@ -850,7 +884,7 @@ class Frame:
 
     def outside(self, what, name):
         """Refuses to assign a name of another function, or of the module, in a recorded scope."""
-        if state.depth:
+        if state.stack:
             fail(f"{what} '{name}' is assigned in a recorded scope: {_REFUSED[what]}")
 
     def give(self, value):

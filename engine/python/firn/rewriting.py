@@ -217,6 +217,7 @@ class _Function:
         self.live = Liveness(node)
         self.binding = Binding(node)
         self.carried = {}  # by statement: the names that its scope may carry
+        self.restored = {}  # by branch: other names that its second side begins with
         scopes = [each for each in own_nodes_of_body(node) if isinstance(each, (ast.If, *LOOPS))]
         inside = {name for each in scopes for name in assigned(each)}
         self.roots = {
@@ -230,7 +231,15 @@ class _Function:
             self.carried[each] = [
                 name for name in dict.fromkeys(names) if name in self.locals and name not in excepted and name in needed
             ]
-            unsure |= {name for name in self.carried[each] if name not in self.binding.at.get(each, ())}
+            if isinstance(each, ast.If):
+                first = [name for side in each.body for name in assigned(side)]
+                self.restored[each] = [
+                    name
+                    for name in dict.fromkeys(first)
+                    if name in self.locals and name in self.live.second[each] and name not in self.carried[each]
+                ]
+            needed = [*self.carried[each], *self.restored.get(each, ())]
+            unsure |= {name for name in needed if name not in self.binding.at.get(each, ())}
         self.unsure = unsure | (self.outer_unsure - self.locals)
         start = []
         if unsure:
@@ -420,7 +429,7 @@ class _Function:
 
     # ---- recorded scopes
 
-    def spec(self, s, names, has_else=False):
+    def spec(self, s, names, has_else=False, carried=None):
         """The number of what is known of a scope, and the objects of the attributes that it assigns."""
         places = []
         for root, path, attribute in stored_attributes(s):
@@ -438,7 +447,17 @@ class _Function:
                 for target in each.targets:
                     if isinstance(target, ast.Name):
                         refused.append(("the name", target.id, each.lineno))
-        self.specs.append(Spec(tuple(names), tuple(places), tuple(refused), has_else, self.returned))
+        count = len(names) if carried is None else carried
+        stored = live = ()
+        if isinstance(s, LOOPS):
+            by_index = {
+                each.value.id
+                for each in own_nodes(s)
+                if isinstance(each, ast.Subscript) and isinstance(each.ctx, ast.Store) and isinstance(each.value, ast.Name)
+            }
+            stored = by_index & set(names)
+            live = self.live.needed(s) | self.captured if stored else ()
+        self.specs.append(Spec(tuple(names), tuple(places), tuple(refused), has_else, self.returned, count, stored, live))
         bases = []
         for path, _ in places:
             base = ast.parse(path, mode="eval").body
@@ -455,12 +474,13 @@ class _Function:
         return ast.Assign([_tuple(names, True)], _attribute(scope, "values"))
 
     def do_If(self, s):
-        names = self.carried[s]
+        carried = self.carried[s]
+        names = [*carried, *self.restored[s]]
         scope = self.fresh("s")
-        spec, objects = self.spec(s, names)
+        spec, objects = self.spec(s, names, carried=len(carried))
         test = self.expression(s.test)
         out = [_at(s, _assign(scope, _method("_firn_f", "branch", test, spec, _tuple(names), objects)))]
-        self.around.append(names)
+        self.around.append(carried)
         out.append(_at(s, ast.If(_attribute(scope, "then"), self.block(s.body) or [_at(s, ast.Pass())], [])))
         if s.orelse:
             second = self.block(s.orelse)
@@ -479,7 +499,7 @@ class _Function:
             inside.append(_at(s, ast.If(_attribute(scope, "recorded"), [self.rebind(scope, names)], [])))
         inside += start
         self.around.append(names)
-        self.loops.append((scope, len(self.around)))
+        self.loops.append((scope, len(self.around), s))
         inside += body()
         self.loops.pop()
         self.around.pop()
@@ -526,8 +546,9 @@ class _Function:
         return [make, loop, *self.behind_loop(s, scope, names)]
 
     def jump(self, s, what):
-        scope, depth = self.loops[-1]
-        names = list(dict.fromkeys(name for each in self.around[depth - 1 :] for name in each))
+        scope, depth, loop = self.loops[-1]
+        needed = self.captured | (self.live.after[loop] if what == "break" else self.live.head[loop])
+        names = [name for name in dict.fromkeys(n for each in self.around[depth - 1 :] for n in each) if name in needed]
         self.specs.append(Spec(tuple(names), ()))
         way = self.fresh("w")
         leave = _method(
