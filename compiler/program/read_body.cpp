@@ -267,7 +267,10 @@ class DepthCheck {
 
 SavedProgram read_body(std::span<const std::byte> body, uint32_t format) try {
     DepthCheck(body).run();
-    if (format < kSavedFormat) return read_body(std::as_bytes(std::span(body_from_format_2(body))));
+    if (format < kSavedFormat) {
+        const std::vector<uint8_t> translated = body_from_format_2(body);
+        return read_body(std::as_bytes(std::span(translated)));
+    }
     const auto* begin = reinterpret_cast<const uint8_t*>(body.data());
     const Json json = Json::from_cbor(begin, begin + body.size());
     SavedProgram out;
