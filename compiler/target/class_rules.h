@@ -86,6 +86,9 @@ struct ClassRules {
     uint32_t wide_group = 1;
     /// Operations that a store takes as long as, by however few lanes; 0: as long as a load.
     double store_operations = 0;
+    /// The same for a store in the runs of kernels that stand side by side (where subgroups run
+    /// serially): more keeps more of them apart.
+    double store_in_runs = 0;
     /// Operations that an atomic takes as long as; 0: as long as a store.
     double atomic_operations = 0;
     /// Cost of a step of one group that runs kernels in sequence beside its work, as a share of a

@@ -34,12 +34,10 @@ double work_of(KernelCode code, const DeviceProfile& profile) {
     double loads = 0, stores = 0;
     for (NodeId id : code[kRoot].order) loads += code[id].op == KernelOp::Load;
     for (NodeId id : code[kRoot].effects) stores += code[id].op == KernelOp::Store;
-    const double load = profile.seconds_per_load * profile.operations_per_second,
-                 of_store = rules_of(profile).store_operations,
-                 store = of_store > 0 ? of_store : load;
     return static_cast<double>(work.operations.constant()) /
                static_cast<double>(std::max<int64_t>(1, indices_of(code))) +
-           loads * load + stores * store;
+           loads * profile.seconds_per_load * profile.operations_per_second +
+           stores * rules_of(profile).store_in_runs;
 }
 
 /// The distribution of a part's indices to invocations, in whole subgroups.

@@ -42,6 +42,7 @@ const ClassRules kMaskedLanes{.subgroups_run_serially = true,
                               .most_unrolled_shared = 32,
                               .wide_group = 64,
                               .store_operations = costs::kStoreOnCpu,
+                              .store_in_runs = costs::kStoreOnCpu,
                               .atomic_operations = costs::kAtomicOnCpu,
                               .barrier_of_launch = costs::kBarrierOnCpu};
 
@@ -79,6 +80,7 @@ const ClassRules kGpu{.subgroups_run_serially = false,
                       .most_unrolled_shared = costs::kMostUnrolled,
                       .wide_group = 32,
                       .store_operations = 0,
+                      .store_in_runs = 0,
                       .atomic_operations = 0,
                       .barrier_of_launch = costs::kBarrierOnGpu};
 

@@ -40,6 +40,7 @@ ClassRules native(const VectorFacts& vectors) {
             .most_unrolled_shared = 8,
             .wide_group = 64,
             .store_operations = 0,
+            .store_in_runs = costs::kStoreOnCpu,
             .atomic_operations = costs::kAtomicOnCpu,
             .barrier_of_launch = costs::kBarrierOnCpu};
 }
