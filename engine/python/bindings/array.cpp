@@ -57,7 +57,9 @@ void add_number(PyObject* number, Listed& to, SourceLine line) {
     }
 }
 
-bool is_list(PyObject* x) { return PyList_Check(x) || PyTuple_Check(x) || PyRange_Check(x); }
+bool is_list(PyObject* x) {
+    return PyList_Check(x) || (PyTuple_Check(x) && !is_structure(x)) || PyRange_Check(x);
+}
 
 /// Adds all numbers of nested lists; the lists of one level have one length.
 void add_list(PyObject* list, size_t level, Listed& to, SourceLine line) {
@@ -474,6 +476,10 @@ void set_buffer_slots(PyHeapTypeObject* type) {
     type->ht_type.tp_as_buffer = &type->as_buffer;
     type->as_buffer.bf_getbuffer = get_buffer;
     type->as_buffer.bf_releasebuffer = release_buffer;
+}
+
+bool is_structure(PyObject* object) {
+    return PyTuple_Check(object) && !PyTuple_CheckExact(object) && PyObject_HasAttrString(object, "_fields");
 }
 
 bool is_array_like(PyObject* object) {

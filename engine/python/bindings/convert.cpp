@@ -83,6 +83,11 @@ Arg operand_of(py::handle object, SourceLine line, const char* what) {
     return *out;
 }
 
+Tensor strong(const Arg& x) {
+    if (x.is_scalar() && x.scalar().dtype == f64) return Tensor(x.scalar().f, x.line());
+    return x.tensor();
+}
+
 DType dtype_of(py::handle object) {
     if (PyObject_TypeCheck(object.ptr(), classes().dtype)) return object.cast<DType>();
     if (object.ptr() == reinterpret_cast<PyObject*>(&PyFloat_Type)) return f32;

@@ -55,10 +55,14 @@ PyObject* new_tensor(Tensor x);
 std::optional<Arg> operand_in(PyObject* object, SourceLine line);
 /// The same, with a TypeError that names `what`.
 Arg operand_of(py::handle object, SourceLine line, const char* what = "an operand");
+/// The operand as a tensor of its own: a float of Python is f32.
+Tensor strong(const Arg& x);
 /// A tensor of array-like data (array.cpp): numbers, nested lists, buffers, DLPack.
 Tensor tensor_of(py::handle data, std::optional<DType> dtype, SourceLine line);
 /// True for what tensor_of takes and is no number.
 bool is_array_like(PyObject* object);
+/// True for a named tuple: a structure with members, and no list of numbers.
+bool is_structure(PyObject* object);
 
 /// A dtype of a DType, its name, a dtype of numpy, or Python's float, int and bool.
 DType dtype_of(py::handle object);
@@ -66,6 +70,8 @@ DType dtype_of(py::handle object);
 Size size_of(py::handle object);
 /// A shape of one size or a sequence of sizes.
 Shape shape_of(py::handle object);
+/// The indices of x that a key of Python stands for, by the rules of numpy.
+std::vector<Tensor::Index> indices_of(PyObject* key, const Tensor& x, SourceLine line);
 /// A Python int where the size is known, else a Size.
 py::object size_to_python(const Size& size);
 py::tuple shape_to_python(const Shape& shape);
@@ -134,7 +140,7 @@ struct type_caster<firn::Operand> {
             value.emplace(*x, line);
         } else if (const std::optional<firn::Arg> arg =
                        firn::python::operand_in(from.ptr(), line)) {
-            value.emplace(arg->tensor(), line);
+            value.emplace(firn::python::strong(*arg), line);
         }
         return value.has_value();
     }
@@ -148,6 +154,9 @@ template <>
 struct type_caster<firn::Size> {
     PYBIND11_TYPE_CASTER(firn::Size, const_name("int | Size"));
     bool load(handle from, bool) {
+        // What is often tried first, where another overload takes tensors.
+        if (PyFloat_Check(from.ptr()) || PyTuple_Check(from.ptr()) || firn::python::tensor_in(from.ptr()))
+            return false;
         try {
             value = firn::python::size_of(from);
             return true;

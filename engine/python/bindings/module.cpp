@@ -1,5 +1,7 @@
 // The module _firn: its parts in the order in which they need each other.
 #include "engine/python/bindings/control.h"
+#include "engine/python/bindings/values.h"
+#include "engine/python/generated/generated.h"
 
 PYBIND11_MODULE(_firn, m) {
     using namespace firn::python;
@@ -10,4 +12,9 @@ PYBIND11_MODULE(_firn, m) {
     bind_sessions(m);
     bind_gradients(m);
     bind_control(m);
+    bind_vectors(m);
+    bind_values(m);
+    bind_generated(m);
+    bind_modules(m);
+    bind_vector_functions(m);
 }

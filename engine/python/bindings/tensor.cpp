@@ -235,6 +235,8 @@ Tensor::Index index_of(PyObject* object, const Tensor& x, int axis, SourceLine l
         in_brackets(line));
 }
 
+}  // namespace
+
 std::vector<Tensor::Index> indices_of(PyObject* key, const Tensor& x, SourceLine line) {
     std::vector<PyObject*> parts;
     if (PyTuple_Check(key))
@@ -252,6 +254,8 @@ std::vector<Tensor::Index> indices_of(PyObject* key, const Tensor& x, SourceLine
     }
     return out;
 }
+
+namespace {
 
 /// The only index if it is a mask; null otherwise.
 Tensor* mask_in(PyObject* key) {
