@@ -636,6 +636,21 @@ class Carried(ControlTest):
 
         self.refuses(f, [1], "model.u", "the loop at", f"test_control.py:{line(-4)}")
 
+    def test_an_attribute_of_a_global_by_a_function_is_refused(self):
+        global some_model
+        some_model = State(0, 0)
+
+        def step():
+            some_model.u = some_model.u + 1
+
+        def f(x):
+            for i in fn.range(3):
+                step()
+                x = x + some_model.u
+            return x
+
+        self.refuses(f, [1], "some_model.u", f"test_control.py:{line(-5)}")
+
     def test_a_list_that_grows_is_refused(self):
         def f(x):
             out = []
@@ -700,6 +715,16 @@ class Carried(ControlTest):
             return x, y
 
         self.refuses(f, [[7, 7, 7]], "'x'", "y is the same tensor", f"test_control.py:{line(-5)}")
+
+    def test_another_name_of_a_tensor_that_is_stored_to_is_refused(self):
+        def f(x):
+            y = x * 1
+            for i in fn.range(3):
+                y = x
+                x[i] = 5
+            return x, y
+
+        self.refuses(f, [[7, 7, 7]], "x.copy()", f"test_control.py:{line(-4)}")
 
     def test_a_store_before_break(self):
         def f(x):
@@ -889,6 +914,12 @@ class Functions(ControlTest):
         names = {"fn": fn}
         exec(compile(text, "<cell 1>", "exec"), names)
         self.assertEqual(values(fn.function(names["f"])(fn.tensor([1]))), [4])
+
+    def test_lambdas(self):
+        most = 3
+        low, high = (lambda x: x if x < most else most), (lambda x: x if most < x < 10 and not x == 5 else 0)
+        self.assertEqual(values(fn.jit(low)(fn.tensor([1, 5]))), [1, 3])
+        self.assertEqual(values(fn.jit(high)(fn.tensor([1, 5, 7, 12]))), [0, 0, 7, 0])
 
     def test_it_is_rewritten_once(self):
         def f(x):

@@ -68,8 +68,7 @@ class _Form:
         state.last_if = None
         self.line = _firn._line_text()
         self.place = frame.f_code, frame.f_lasti
-        self.names = _watched(frame)
-        self.watch = Watch(frame.f_locals)
+        self.watch = Watch(frame)
         self.scope = self.open()
         state.stack.append(self)
         return self.value()
@@ -95,7 +94,7 @@ class _Form:
 
     def check(self, frame):
         for name, value in frame.f_locals.items():
-            before = self.names.get(name, value)
+            before = self.watch.names.get(name, value)
             if value is before or not (_holds_tensors(before) or _holds_tensors(value) or _changed(before, value)):
                 continue
             if isinstance(before, _firn.Tensor) and _firn._has_ended(before):
@@ -107,10 +106,6 @@ class _Form:
                 f"function with @firn.function and write for, while and if ({line})"
             )
         self.watch.check(f"the {self.what} at {self.line}", ())
-
-
-def _watched(frame):
-    return {name: value for name, value in frame.f_locals.items() if not name.startswith("_firn_")}
 
 
 def _holds_tensors(value):

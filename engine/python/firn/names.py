@@ -10,17 +10,35 @@ LOOPS = (ast.For, ast.While)
 def own_nodes(node):
     """The nodes of a function's own scope below a node, in order: bodies of functions, lambdas and classes in it are
     left out; their decorators and defaults are not."""
-    yield node
-    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-        below = [*node.decorator_list, *node.args.defaults, *(each for each in node.args.kw_defaults if each)]
-    elif isinstance(node, ast.Lambda):
-        below = [*node.args.defaults, *(each for each in node.args.kw_defaults if each)]
-    elif isinstance(node, ast.ClassDef):
-        below = [*node.decorator_list, *node.bases, *(each.value for each in node.keywords)]
-    else:
-        below = ast.iter_child_nodes(node)
-    for each in below:
-        yield from own_nodes(each)
+    out = []
+    stack = [node]
+    while stack:
+        each = stack.pop()
+        out.append(each)
+        kind = type(each)
+        if kind in (ast.FunctionDef, ast.AsyncFunctionDef):
+            below = [*each.decorator_list, *each.args.defaults, *(value for value in each.args.kw_defaults if value)]
+        elif kind is ast.Lambda:
+            below = [*each.args.defaults, *(value for value in each.args.kw_defaults if value)]
+        elif kind is ast.ClassDef:
+            below = [*each.decorator_list, *each.bases, *(value.value for value in each.keywords)]
+        elif kind in _LEAVES:
+            continue
+        else:
+            below = []
+            for field in each._fields:
+                value = getattr(each, field, None)
+                if isinstance(value, ast.AST):
+                    if type(value) not in _CONTEXTS:
+                        below.append(value)
+                elif isinstance(value, list):
+                    below += [item for item in value if isinstance(item, ast.AST)]
+        stack += reversed(below)
+    return out
+
+
+_LEAVES = {ast.Name, ast.Constant, ast.Pass, ast.Break, ast.Continue, ast.Global, ast.Nonlocal}
+_CONTEXTS = {ast.Load, ast.Store, ast.Del}
 
 
 def targets(node):
@@ -93,14 +111,13 @@ def assigned(node):
     return list(out)
 
 
-def declared(function, kind):
-    """The names that a function declares global or nonlocal."""
-    return {name for each in own_nodes_of_body(function) if isinstance(each, kind) for name in each.names}
+def declared(nodes, kind):
+    """The names that a function with these nodes declares global or nonlocal."""
+    return {name for each in nodes if isinstance(each, kind) for name in each.names}
 
 
 def own_nodes_of_body(function):
-    for statement in function.body:
-        yield from own_nodes(statement)
+    return [node for statement in function.body for node in own_nodes(statement)]
 
 
 def captured(function):
@@ -125,9 +142,14 @@ def captured(function):
 
 def used(node):
     """The names that an expression or the parts of a statement read."""
-    return {
-        each.id for each in own_nodes(node) if isinstance(each, ast.Name) and not isinstance(each.ctx, ast.Store)
-    } | {each.target.id for each in own_nodes(node) if isinstance(each, ast.AugAssign) and isinstance(each.target, ast.Name)}
+    out = set()
+    for each in own_nodes(node):
+        if type(each) is ast.Name:
+            if type(each.ctx) is not ast.Store:
+                out.add(each.id)
+        elif type(each) is ast.AugAssign and type(each.target) is ast.Name:
+            out.add(each.target.id)
+    return out
 
 
 def ends(block):
@@ -243,6 +265,8 @@ class Binding:
 
     def __init__(self, function):
         self.at = {}
+        self.ended = {}  # by branch or loop: whether control does not come to the end of each of its blocks
+        self.everything = frozenset(assigned(ast.Module(function.body, [])))
         arguments = function.args
         start = {each.arg for each in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]}
         start |= {each.arg for each in (arguments.vararg, arguments.kwarg) if each}
@@ -252,7 +276,7 @@ class Binding:
         """The names that have a value behind a block; None where control does not come there."""
         for s in block:
             if bound is None:
-                bound = frozenset()  # not reached: nothing is known
+                bound = self.everything  # it is not reached
             self.at[s] = bound
             bound = self._statement(s, bound)
         return bound
@@ -264,14 +288,15 @@ class Binding:
             bound = bound | set(_always(s.test))
             self.at[s] = bound
             sides = [self._block(s.body, bound), self._block(s.orelse, bound)]
+            self.ended[s] = [side is None for side in sides]
             sides = [side for side in sides if side is not None]
             return frozenset.intersection(*sides) if sides else None
         if isinstance(s, (ast.For, ast.AsyncFor)):
-            self._block(s.body, bound | set(targets(s.target)))
+            self.ended[s] = [self._block(s.body, bound | set(targets(s.target))) is None]
             self._block(s.orelse, bound)
             return bound
         if isinstance(s, ast.While):
-            self._block(s.body, bound | set(_always(s.test)))
+            self.ended[s] = [self._block(s.body, bound | set(_always(s.test))) is None]
             self._block(s.orelse, bound)
             return bound
         if isinstance(s, (ast.Try, getattr(ast, "TryStar", ast.Try))):

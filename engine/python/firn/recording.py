@@ -328,13 +328,15 @@ class Watch:
 
     __slots__ = ("kept", "seen", "names")
 
-    def __init__(self, names):
-        self.names = dict(names)
+    def __init__(self, frame):
+        self.names = {name: value for name, value in frame.f_locals.items() if not name.startswith("_firn_")}
         self.kept = []
         self.seen = set()
-        for name, value in names.items():
-            if not name.startswith("_firn_"):
-                self.scan(name, value, 0)
+        for name, value in self.names.items():
+            self.scan(name, value, 0)
+        if frame.f_globals is not frame.f_locals:
+            for name in frame.f_code.co_names:
+                self.scan(name, frame.f_globals.get(name), 0)
 
     def scan(self, path, value, depth):
         if isinstance(value, _PLAIN) or depth > 8 or len(self.kept) > _MOST_WATCHED or id(value) in self.seen:
@@ -423,7 +425,7 @@ class _Recorded:
         state.stack.append(self)
         frame.sync(spec.keys[: spec.carried], values)
         self.owned, self.before, self.places = [], [], []
-        self.watch = Watch(user_frame().f_locals)
+        self.watch = Watch(user_frame())
         for number, (key, value) in enumerate(zip(spec.keys, values)):
             carried = held.get(key)
             if carried is None:
@@ -487,9 +489,9 @@ class _Recorded:
     def leave(self, current):
         """Ends the scope for the names: their values after it."""
         values = []
-        for key, (carried, before, version), now in zip(self.spec.keys, self.before, current):
+        for key, (carried, before, version), now in zip(self.spec.keys, self.before, current or self.before):
             if carried is None:
-                lost = self.can_retry and now is not UNBOUND and now is not before
+                lost = self.can_retry and current and now is not UNBOUND and now is not before
                 values.append(Lost(self.lost()) if lost else before)
             elif carried.version == version:
                 carried.bound = before
@@ -542,7 +544,8 @@ class Branch(_Recorded):
         self.scope = _firn._Branch(condition)
 
     def otherwise(self, values):
-        self.sync(values)
+        if values is not None:
+            self.sync(values)
         self.scope.otherwise()
         self.second = True
         masks = self.scope.masks
@@ -568,7 +571,8 @@ class Branch(_Recorded):
         return True
 
     def merge(self, values):
-        self.sync(values)
+        if values is not None:
+            self.sync(values)
         if not self.second:
             self.scope.otherwise()
         self.pop()
@@ -638,8 +642,9 @@ class _RecordedLoop(_Recorded):
 
     def end(self, values):
         """The end of the body."""
-        self.sync(values)
-        self.last = values
+        if values is not None:
+            self.sync(values)
+            self.last = values
 
     def leave_by(self, what, spec, values):
         """break and continue: 2 if the rest of the body is skipped, 0 if it goes on for other elements."""
@@ -858,6 +863,15 @@ class Frame:
     def set(self, key, value):
         carried = self.held.get(key)
         return value if carried is None else carried.assign(value)
+
+    def set_name(self, key, value, other):
+        """Behind `x = y`, where one of the two is stored to by index."""
+        if key in self.held and type(value) is Tensor:
+            fail(
+                f"'{key}' becomes another name of the tensor '{other}' in a recorded scope, and one of them is stored to "
+                f"by index: write {key} = {other}.copy()"
+            )
+        return self.set(key, value)
 
     def put(self, base, attribute):
         """Behind an assignment to an attribute."""

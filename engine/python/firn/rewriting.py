@@ -65,7 +65,8 @@ _FUTURE = 0
 for _name in __future__.all_feature_names:
     _FUTURE |= getattr(__future__, _name).compiler_flag
 
-_TRY = tuple(getattr(ast, name) for name in ("Try", "TryStar") if hasattr(ast, name))
+# Statements and expressions that the recorder of a call has a part in, besides loops and branches.
+_FRAMED = (ast.Attribute, ast.With, ast.Delete, *(getattr(ast, n) for n in ("Try", "TryStar") if hasattr(ast, n)))
 
 
 # ---- building nodes -------------------------------------------------------------------------------------------------
@@ -100,13 +101,17 @@ def _lambda(body):
 
 
 def _at(place, *nodes):
-    """Gives nodes the line of another."""
-    for node in nodes:
-        for each in ast.walk(node):
-            if "lineno" in each._attributes and not hasattr(each, "lineno"):
-                # One line: a call over several has the line of its last.
-                each.lineno = each.end_lineno = place.lineno
-                each.col_offset = each.end_col_offset = place.col_offset
+    """Gives new nodes the line of another; nodes below that have one keep it."""
+    stack = list(nodes)
+    while stack:
+        each = stack.pop()
+        if "lineno" in each._attributes:
+            if hasattr(each, "lineno"):
+                continue
+            # One line: a call over several has the line of its last.
+            each.lineno = each.end_lineno = place.lineno
+            each.col_offset = each.end_col_offset = place.col_offset
+        stack += ast.iter_child_nodes(each)
     return nodes[0] if len(nodes) == 1 else list(nodes)
 
 
@@ -192,6 +197,7 @@ class _Function:
         self.around = []  # names that scopes around a statement carry
         self.counter = 0
         self.outer_unsure = set(outer_unsure)
+        self.unsure = set()
         self.shadowed = []
 
     # ---- the whole function
@@ -207,18 +213,25 @@ class _Function:
         returns = _Returns()
         node.body = body = returns.function(body)
         self.returned = "_firn_ret" if returns.guarded else None
-        self.globals = declared(node, ast.Global)
-        self.nonlocals = declared(node, ast.Nonlocal)
+        nodes = own_nodes_of_body(node)
+        self.globals = declared(nodes, ast.Global)
+        self.nonlocals = declared(nodes, ast.Nonlocal)
+        self.stored = {
+            each.value.id
+            for each in nodes
+            if isinstance(each, ast.Subscript) and isinstance(each.ctx, ast.Store) and isinstance(each.value, ast.Name)
+        }
+        self.has_delete = any(isinstance(each, ast.Delete) for each in nodes)
         outside = self.globals | self.nonlocals
         parameters = {each.arg for each in ast.walk(node.args) if isinstance(each, ast.arg)}
         self.locals = (set(assigned(ast.Module(body, []))) | parameters) - outside
-        excepted = {each.name for each in own_nodes_of_body(node) if isinstance(each, ast.ExceptHandler) and each.name}
+        excepted = {each.name for each in nodes if isinstance(each, ast.ExceptHandler) and each.name}
         self.captured = captured(node)
         self.live = Liveness(node)
         self.binding = Binding(node)
         self.carried = {}  # by statement: the names that its scope may carry
         self.restored = {}  # by branch: other names that its second side begins with
-        scopes = [each for each in own_nodes_of_body(node) if isinstance(each, (ast.If, *LOOPS))]
+        scopes = [each for each in nodes if isinstance(each, (ast.If, *LOOPS))]
         inside = {name for each in scopes for name in assigned(each)}
         self.roots = {
             root for each in scopes for root, _, _ in stored_attributes(each) if root in inside and root in self.locals
@@ -240,12 +253,19 @@ class _Function:
                 ]
             needed = [*self.carried[each], *self.restored.get(each, ())]
             unsure |= {name for name in needed if name not in self.binding.at.get(each, ())}
+        unsure -= parameters
         self.unsure = unsure | (self.outer_unsure - self.locals)
         start = []
         if unsure:
             names = [_name(name, True) for name in sorted(unsure)]
             start = [_at(body[0], ast.Assign(names, _attribute("_firn_", "UNBOUND")))]
         written = start + self.block(body)
+        if not scopes and not outside and not any(
+            isinstance(each, _FRAMED) and not (isinstance(each, ast.Attribute) and isinstance(each.ctx, ast.Load))
+            for each in nodes
+        ):
+            node.body = doc + written
+            return node
         enter = ast.withitem(
             _method("_firn_", "Frame", ast.Subscript(_attribute("_firn_", "infos"), ast.Constant(self.number), ast.Load())),
             _name("_firn_f", True),
@@ -291,8 +311,12 @@ class _Function:
     def sets(self, s, names, stored=()):
         """Statements behind one that binds names: recorded scopes around it carry them."""
         out = []
+        other = s.value.id if isinstance(s, ast.Assign) and isinstance(s.value, ast.Name) else None
         for name in dict.fromkeys(names):
-            if self.is_carried(name):
+            if self.is_carried(name) and other is not None and (name in self.stored or other in self.stored):
+                set_name = _method("_firn_f", "set_name", ast.Constant(name), _name(name), ast.Constant(other))
+                out.append(_assign(name, set_name))
+            elif self.is_carried(name):
                 out.append(_assign(name, _method("_firn_f", "set", ast.Constant(name), _name(name))))
             elif name in self.globals or name in self.nonlocals:
                 what = "the global name" if name in self.globals else "the nonlocal name"
@@ -436,7 +460,7 @@ class _Function:
             if root not in self.roots and (path, attribute) not in places:
                 places.append((path, attribute))
         refused = []
-        for each in own_nodes(s):
+        for each in own_nodes(s) if self.globals or self.nonlocals or self.has_delete else ():
             if isinstance(each, ast.stmt):
                 for name in bound_by(each):
                     if name in self.globals:
@@ -450,12 +474,7 @@ class _Function:
         count = len(names) if carried is None else carried
         stored = live = ()
         if isinstance(s, LOOPS):
-            by_index = {
-                each.value.id
-                for each in own_nodes(s)
-                if isinstance(each, ast.Subscript) and isinstance(each.ctx, ast.Store) and isinstance(each.value, ast.Name)
-            }
-            stored = by_index & set(names)
+            stored = self.stored & set(names)
             live = self.live.needed(s) | self.captured if stored else ()
         self.specs.append(Spec(tuple(names), tuple(places), tuple(refused), has_else, self.returned, count, stored, live))
         bases = []
@@ -469,6 +488,11 @@ class _Function:
                 base = _method("_firn_", "reach", _lambda(base))
             bases.append(base)
         return ast.Constant(len(self.specs) - 1), ast.Tuple(bases, ast.Load())
+
+    def values_at_end(self, s, block, names):
+        """The values of names at the end of a block; None where control only comes there because break and continue
+        are recorded, so that the names may have those of scopes in it."""
+        return ast.Constant(None) if self.binding.ended[s][block] else _tuple(names)
 
     def rebind(self, scope, names):
         return ast.Assign([_tuple(names, True)], _attribute(scope, "values"))
@@ -486,9 +510,9 @@ class _Function:
             second = self.block(s.orelse)
             if names:
                 second.insert(0, _at(s, ast.If(_attribute(scope, "recorded"), [self.rebind(scope, names)], [])))
-            out.append(_at(s, ast.If(_method(scope, "otherwise", _tuple(names)), second, [])))
+            out.append(_at(s, ast.If(_method(scope, "otherwise", self.values_at_end(s, 0, names)), second, [])))
         self.around.pop()
-        merge = _method(scope, "merge", _tuple(names))
+        merge = _method(scope, "merge", self.values_at_end(s, 1 if s.orelse else 0, names))
         out.append(_at(s, ast.If(merge, [self.rebind(scope, names)], []) if names else ast.Expr(merge)))
         return out
 
@@ -524,7 +548,8 @@ class _Function:
         def body():
             target = _at(s, ast.Assign([self.expression(s.target)], _name(index)))
             out = [target, *self.sets(s, bound_by(s), self.attributes_in(s.target))]
-            return out + self.block(s.body) + [_at(s, ast.Expr(_method(scope, "end", _tuple(names))))]
+            end = _method(scope, "end", self.values_at_end(s, 0, names))
+            return out + self.block(s.body) + [_at(s, ast.Expr(end))]
 
         inside = self.guarded(s, scope, self.loop_body(s, scope, names, [], body))
         loop = _at(s, ast.For(_name(index, True), _name(scope), inside, self.block(s.orelse)))
@@ -538,7 +563,8 @@ class _Function:
 
         def body():
             test = _at(s, _method(scope, "test", self.expression(s.test)))
-            then = self.block(s.body) + [_at(s, ast.Expr(_method(scope, "end", _tuple(names))))]
+            end = _method(scope, "end", self.values_at_end(s, 0, names))
+            then = self.block(s.body) + [_at(s, ast.Expr(end))]
             return [_at(s, ast.If(test, then, []))]
 
         inside = self.guarded(s, scope, self.loop_body(s, scope, names, [], body))
@@ -655,9 +681,15 @@ def _strip(node):
 
 
 def _copy(node):
-    import copy
-
-    return copy.deepcopy(node)
+    """A copy of a tree."""
+    made = type(node)()
+    for name, value in node.__dict__.items():
+        if isinstance(value, ast.AST):
+            value = _copy(value)
+        elif isinstance(value, list):
+            value = [_copy(each) if isinstance(each, ast.AST) else each for each in value]
+        setattr(made, name, value)
+    return made
 
 
 def _is_generator(function):
@@ -717,10 +749,30 @@ def _find(tree, code):
     return visit(tree, [])
 
 
+def _find_lambda(tree, code):
+    """The lambda expression of a code object, and the names of the classes around it."""
+    places = [(a, c, b, d) for a, b, c, d in code.co_positions() if a is not None and d]
+
+    def contains(node):
+        begin, end = (node.lineno, node.col_offset), (node.end_lineno, node.end_col_offset)
+        return all(begin <= (a, c) and (b, d) <= end for a, c, b, d in places)
+
+    def visit(node, classes):
+        for each in ast.iter_child_nodes(node):
+            found = visit(each, [*classes, each.name] if isinstance(each, ast.ClassDef) else classes)
+            if found:
+                return found  # the innermost
+            if isinstance(each, ast.Lambda) and each.lineno == code.co_firstlineno and contains(each.body):
+                return each, classes
+        return None
+
+    return visit(tree, [])
+
+
 def _compile(definition, classes, code, file):
     """The code of a definition, with the free variables of the function that it was."""
     free = ["_firn_", *(name for name in code.co_freevars if name != "__class__" or not classes)]
-    inner = [definition]
+    inner = [ast.Expr(definition) if isinstance(definition, ast.Lambda) else definition]
     for name in classes[-1:]:  # private names are the class's; its own name stays what it is outside
         inner = [ast.Global([name])] * (name not in free) + [ast.ClassDef(name, [], [], inner, [])]
     arguments = ast.arguments([], [ast.arg(name) for name in free], None, [], [], None, [])
@@ -730,7 +782,7 @@ def _compile(definition, classes, code, file):
             ast.copy_location(each, definition)
     module = ast.fix_missing_locations(ast.Module([factory], []))
     made = compile(module, file, "exec", flags=code.co_flags & _FUTURE, dont_inherit=True)
-    for name in ["_firn_factory", *classes[-1:], definition.name]:
+    for name in ["_firn_factory", *classes[-1:], code.co_name]:
         made = next(each for each in made.co_consts if isinstance(each, types.CodeType) and each.co_name == name)
     return made
 
@@ -775,7 +827,8 @@ def _code_of(function):
     if not lines:
         return None  # as of exec: with-forms record there
     tree, codes = _source_of(lines, file, code.co_flags & _FUTURE)
-    found = tree and _find(tree, code)
+    is_lambda = code.co_name == "<lambda>"
+    found = tree and (_find_lambda if is_lambda else _find)(tree, code)
     of_pytest = any("@py" in name for name in (*code.co_names, *code.co_varnames))
     if not found or not (
         of_pytest or any(not _differ(code, each) for each in codes.get((code.co_name, code.co_firstlineno), ()))
@@ -786,9 +839,12 @@ def _code_of(function):
         )
     definition, classes = found
     definition = _copy(definition)
-    definition.decorator_list = []
     infos = []
-    _Function(definition, file, infos).rewrite()
+    if is_lambda:
+        definition.body = _Function(definition, file, infos).expression(definition.body)
+    else:
+        definition.decorator_list = []
+        _Function(definition, file, infos).rewrite()
     made = _compile(definition, classes, code, file)
     changes = {"co_qualname": code.co_qualname} if hasattr(code, "co_qualname") else {}
     _rewritten[key] = made.replace(**changes), Runtime(infos)
@@ -810,12 +866,14 @@ def rewrite_function(function):
                 pass
         if changed:
             return _remade(function, function.__code__, tuple({**cells, **changed}.values()))
-    if function.__code__.co_name == "<lambda>" or "_firn_" in function.__code__.co_freevars:
-        return function  # without statements, or rewritten with the function around it
+    if "_firn_" in function.__code__.co_freevars:
+        return function  # rewritten with the function around it
     found = _code_of(function)
     if found is None:
         return function
     code, runtime = found
+    if "_firn_" not in code.co_freevars:
+        return function  # nothing in it decides
     cells["_firn_"] = types.CellType(runtime)
     return _remade(function, code, tuple(cells[name] for name in code.co_freevars))
 
