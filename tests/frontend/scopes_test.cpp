@@ -1,20 +1,16 @@
 // Loops and branches that are opened and closed by calls, and what they carry.
 #include "compiler/frontend/scopes.h"
 
-#include <gtest/gtest.h>
+#include <memory>
 
-#include <stdexcept>
-
-#include "compiler/base/error.h"
-#include "compiler/language.h"
 #include "tests/frontend/oracle_session.h"
 
 namespace firn {
 namespace {
 
-using ScopesTest = OracleSession;
+using Scopes = OracleTest;
 
-TEST_F(ScopesTest, loop_is_recorded_between_its_calls) {
+TEST_F(Scopes, LoopIsRecordedBetweenItsCalls) {
     Tensor x = tensor({1, 3});
     LoopScope loop(Arg(0), Arg(5), Arg(1));
     x = x * 2 + loop.index();
@@ -22,7 +18,7 @@ TEST_F(ScopesTest, loop_is_recorded_between_its_calls) {
     EXPECT_EQ(x.to_vector<int>(), (std::vector<int>{58, 122}));
 }
 
-TEST_F(ScopesTest, open_loop_that_ends_is_discarded) {
+TEST_F(Scopes, OpenLoopThatEndsIsDiscarded) {
     Tensor x = 1;
     {
         LoopScope loop(Arg(0), Arg(5), Arg(1));
@@ -31,7 +27,7 @@ TEST_F(ScopesTest, open_loop_that_ends_is_discarded) {
     EXPECT_EQ((x + 1).item<int>(), 2);  // it is no error, as a native break of a C++ loop is
 }
 
-TEST_F(ScopesTest, scopes_that_end_after_those_around_them_discard_nothing_else) {
+TEST_F(Scopes, ScopesThatEndAfterThoseAroundThemDiscardNothingElse) {
     Tensor x = 1;
     auto outer = std::make_unique<LoopScope>(Arg(0), Arg(5), Arg(1));
     auto inner = std::make_unique<BranchScope>(Arg(x > 0));
@@ -43,7 +39,7 @@ TEST_F(ScopesTest, scopes_that_end_after_those_around_them_discard_nothing_else)
     EXPECT_EQ(x.item<int>(), 4);
 }
 
-TEST_F(ScopesTest, branch_has_two_sides) {
+TEST_F(Scopes, BranchHasTwoSides) {
     for (int start : {1, 5}) {
         Tensor x = start, y;
         BranchScope branch(Arg(x > 3));
@@ -55,7 +51,7 @@ TEST_F(ScopesTest, branch_has_two_sides) {
     }
 }
 
-TEST_F(ScopesTest, while_is_given_its_condition) {
+TEST_F(Scopes, WhileIsGivenItsCondition) {
     Tensor x = 10.0f;
     WhileScope loop;
     loop.test(x > 1.0f);
@@ -64,7 +60,7 @@ TEST_F(ScopesTest, while_is_given_its_condition) {
     EXPECT_EQ(x.item<float>(), 0.625f);
 }
 
-TEST_F(ScopesTest, carrier_made_in_a_branch_belongs_to_the_scope_around) {
+TEST_F(Scopes, CarrierMadeInABranchBelongsToTheScopeAround) {
     for (int start : {1, 5}) {
         const Tensor x = start;
         const uint64_t around = current_scope();
@@ -78,11 +74,11 @@ TEST_F(ScopesTest, carrier_made_in_a_branch_belongs_to_the_scope_around) {
     }
 }
 
-TEST_F(ScopesTest, carrier_without_a_value_on_one_side_is_lost) {
+TEST_F(Scopes, CarrierWithoutAValueOnOneSideIsLost) {
     const Tensor x = 1;
+    const uint64_t around = current_scope();
     BranchScope branch(Arg(x > 3));
-    Carrier carrier(std::nullopt);
-    Carrier outside(std::nullopt, 0);
+    Carrier outside(std::nullopt, around);
     outside.assign(x, here());
     branch.otherwise();
     EXPECT_FALSE(outside.has_value());
@@ -90,7 +86,7 @@ TEST_F(ScopesTest, carrier_without_a_value_on_one_side_is_lost) {
     EXPECT_NE(outside.lost().find("one branch only"), std::string::npos);
 }
 
-TEST_F(ScopesTest, carrier_takes_another_type_on_both_sides) {
+TEST_F(Scopes, CarrierTakesAnotherTypeOnBothSides) {
     for (int start : {1, 5}) {
         const Tensor x = start;
         const uint64_t around = current_scope();
