@@ -811,6 +811,22 @@ class Functions(ControlTest):
 
         self.gives(f, [3], 10)
 
+    def test_decorated_functions_in_functions(self):
+        def f(x):
+            @fn.function
+            def plain(y):
+                return fn.Tensor(y) + 1
+
+            @fn.function
+            def deciding(y):
+                return plain(y) if y < 10 else y
+
+            for i in fn.range(3):
+                x = deciding(x)
+            return x
+
+        self.gives(f, [[8]], [10])
+
     def test_static_and_class_methods(self):
         class Model:
             @staticmethod

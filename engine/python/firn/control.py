@@ -8,14 +8,26 @@
         return x
 """
 
+from __future__ import annotations
+
 from . import _firn
 from .recording import Range, Watch, fail, state, user_frame
 from .trees import flatten
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any, TypeVar
+
+    from ._firn import Size, Tensor
+
+    F = TypeVar("F", bound=Callable[..., Any])
+    Bound = int | Size | Tensor
+
 break_, continue_ = _firn.break_, _firn.continue_
 
 
-def rewrite(function):
+def rewrite(function: F) -> F:
     """The function with its loops and branches over tensors recorded; see rewriting.py."""
     if isinstance(function, type(rewrite)):
         if getattr(function, "_firn_rewritten", False):
@@ -34,7 +46,7 @@ def rewrite(function):
     return function
 
 
-def function(function):
+def function(function: F) -> F:
     """Decorates a function that is called while others are recorded: its `for` over firn.range, and its `while`, `if`,
     `and`, `or`, `not` and conditional expressions over tensors are recorded; over Python's values they stay Python's.
 
@@ -44,7 +56,7 @@ def function(function):
     return rewrite(function)
 
 
-def range(begin, end=None, step=1, *, checkpoint=0):
+def range(begin: Bound, end: Bound | None = None, step: Bound = 1, *, checkpoint: int = 0) -> Range:
     """The iterations of a recorded loop: `for i in fn.range(n)`, with i from 0 to n - 1, or as Python's range.
 
     Bounds are ints, sizes or tensors of one integer. `checkpoint`: a gradient keeps the carried values of every so many
@@ -144,7 +156,7 @@ class _LoopForm(_Form):
         return self.scope.index()
 
 
-def loop(begin, end=None, step=1, *, checkpoint=0):
+def loop(begin: Bound, end: Bound | None = None, step: Bound = 1, *, checkpoint: int = 0) -> _LoopForm:
     """`with fn.loop(n) as i:` records a loop where there is no source to rewrite; bounds are those of fn.range.
 
     A tensor from outside is carried where it is changed by `x.assign(v)` or `x[...] = v`; a name that is bound to
@@ -170,7 +182,7 @@ class _WhileForm(_Form):
         return scope
 
 
-def while_(condition, max_steps=None):
+def while_(condition: Callable[[], Any], max_steps: int | None = None) -> _WhileForm:
     """`with fn.while_(lambda: x > 1):` records a loop that runs while the condition holds, which is evaluated before
     every iteration; see fn.loop. It ends after max_steps iterations, where that is given."""
     return _WhileForm(condition, max_steps)
@@ -200,13 +212,13 @@ class _ElseForm(_IfForm):
         super().__init__(_firn._not(last[2]))
 
 
-def if_(condition):
+def if_(condition: Tensor | bool) -> _IfForm:
     """`with fn.if_(c):` records a branch where there is no source to rewrite; `with fn.else_():` behind it is the other
     side. A condition with a shape masks: elements for which it does not hold keep their values. See fn.loop."""
     return _IfForm(condition)
 
 
-def else_():
+def else_() -> _ElseForm:
     """The other side of the `with fn.if_(c):` before it."""
     return _ElseForm()
 
@@ -249,7 +261,7 @@ class _KernelForm(_Form):
         self.scope.close()
 
 
-def kernel(shape, group=None):
+def kernel(shape: Any, group: int | Sequence[int] | None = None) -> Any:
     """A kernel by hand: one dispatch that runs a body once for each index of a shape of one to three axes.
 
         @fn.kernel((n, k), group=(16, 16))

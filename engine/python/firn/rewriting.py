@@ -699,6 +699,7 @@ def _is_generator(function):
 # ---- from a function to its source and back -------------------------------------------------------------------------
 
 _sources = {}  # by file: its lines as linecache has them, their tree, and the codes of its functions
+_made = set()  # codes that rewriting has made
 _rewritten = {}  # by code: the rewritten code, and what its function reaches by _firn_
 
 
@@ -847,8 +848,17 @@ def _code_of(function):
         _Function(definition, file, infos).rewrite()
     made = _compile(definition, classes, code, file)
     changes = {"co_qualname": code.co_qualname} if hasattr(code, "co_qualname") else {}
-    _rewritten[key] = made.replace(**changes), Runtime(infos)
+    made = made.replace(**changes)
+    _rewritten[key] = made, Runtime(infos)
+    _note(made)
     return _rewritten[key]
+
+
+def _note(made):
+    _made.add(made)
+    for each in made.co_consts:
+        if isinstance(each, types.CodeType):
+            _note(each)
 
 
 def rewrite_function(function):
@@ -866,7 +876,7 @@ def rewrite_function(function):
                 pass
         if changed:
             return _remade(function, function.__code__, tuple({**cells, **changed}.values()))
-    if "_firn_" in function.__code__.co_freevars:
+    if function.__code__ in _made:
         return function  # rewritten with the function around it
     found = _code_of(function)
     if found is None:
