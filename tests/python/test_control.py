@@ -379,6 +379,16 @@ class Jumps(ControlTest):
 
         self.gives(f, [[0]], [9])
 
+    def test_while_until_break(self):
+        def f(x):
+            while fn.Tensor(True):
+                x = x * 2
+                if x > 100:
+                    break
+            return x
+
+        self.gives(f, [3], 192)
+
     def test_break_in_else(self):
         def f(x):
             n = 0

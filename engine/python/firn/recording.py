@@ -1,11 +1,18 @@
 """What rewritten functions call while they run: loops and branches that decide by the type of their condition whether
 they are Python's or recorded, and the values that names carry through recorded ones. See rewriting.py for the calls."""
 
+from __future__ import annotations
+
 import sys
 from _thread import _local
 
 from . import _firn
 from .trees import build, flatten
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import NoReturn
 
 Tensor = _firn.Tensor
 
@@ -51,7 +58,7 @@ class _State(_local):
 state = _State()
 
 
-def fail(message):
+def fail(message: str) -> NoReturn:
     raise _firn.UserError(f"{message} ({_firn._line_text()})")
 
 
@@ -735,7 +742,7 @@ def _leave_python(frame, depth, what):
     if len(frame.stack) > depth:
         fail(
             f"{what} stands under a condition that is a tensor, in a loop of Python's, which runs while recording; loop "
-            "over firn.range(n), or with `while` over a tensor"
+            "over firn.range(n), or with a `while` whose condition is a tensor, as `while firn.Tensor(True):` is"
         )
     return 1 if what == "break" else 2
 
@@ -923,7 +930,7 @@ class Range:
     def __init__(self, begin, end, step, checkpoint):
         self.begin, self.end, self.step, self.checkpoint = begin, end, step, checkpoint
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Tensor]:
         fail(
             "firn.range is iterated by Python itself, in a comprehension or in a function that is not rewritten; write a "
             "`for` in a function with @firn.function (or @firn.compile, @firn.jit), or `with firn.loop(n) as i:`"
