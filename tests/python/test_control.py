@@ -1255,6 +1255,17 @@ class Kernels(ControlTest):
 
         self.assertEqual(values(c), [0, 1, 8])
 
+    def test_elements_of_an_invocation_alone(self):
+        x, c = fn.tensor([5, 7, 2, 1]), fn.Tensor([0, 0])
+
+        @fn.kernel(2, group=2)
+        def _(i):
+            s, partner = fn.shared(fn.i32, 4), i ^ 2
+            s[i], s[partner] = x[i], x[partner]
+            c[i] = fn.own(s)[i] - fn.own(s)[partner]
+
+        self.assertEqual(values(c), [3, 6])
+
     def test_trip_counts_of_invocations(self):
         start, v, rows = fn.tensor([0, 2, 2, 5]), fn.tensor([1, 2, 3, 4, 5]), fn.Tensor([0, 0, 0])
 

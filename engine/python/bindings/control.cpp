@@ -221,6 +221,20 @@ void bind_array(py::module_& m, const char* name, const char* doc) {
         });
 }
 
+/// Beside own of a tensor.
+template <class A>
+void bind_own(py::module_& m) {
+    m.def(
+        "own",
+        [](const A& array) {
+            const Line line;
+            return OwnArray{own(array, line.at)};
+        },
+        py::arg("array"),
+        "The array, read by promise: no other invocation stores to the elements that are read, "
+        "until the next barrier.");
+}
+
 void bind_arrays_of_kernels(py::module_& m) {
     bind_array<Shared>(m, "Shared", "Memory that the invocations of a kernel's group share.");
     bind_array<Local>(m, "Local", "Memory of each invocation of a kernel alone.");
@@ -247,14 +261,8 @@ void bind_arrays_of_kernels(py::module_& m) {
             const std::vector<Tensor::Index> at = array_indices(index, line.at);
             return self.reader(at[0], at[1], at[2]);
         });
-    m.def("_own_array", [](const Shared& array) {
-        const Line line;
-        return OwnArray{own(array, line.at)};
-    });
-    m.def("_own_array", [](const Local& array) {
-        const Line line;
-        return OwnArray{own(array, line.at)};
-    });
+    bind_own<Shared>(m);
+    bind_own<Local>(m);
     m.def(
         "barrier",
         [] {
