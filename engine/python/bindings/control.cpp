@@ -1,9 +1,8 @@
 // Recorded scopes for control.py: loops, branches and kernels that Python opens and closes, what
 // they carry, and the arrays of kernels by hand.
-#include "engine/python/bindings/control.h"
-
 #include "compiler/frontend/scopes.h"
 #include "compiler/ir/graph.h"
+#include "engine/python/bindings/convert.h"
 
 namespace firn::python {
 
@@ -191,8 +190,7 @@ std::vector<Tensor::Index> array_indices(py::handle index, SourceLine line) {
     return out;
 }
 
-template <class A>
-Access element_of(A& array, py::handle index, SourceLine line) {
+Access element_of(KernelArray& array, py::handle index, SourceLine line) {
     const std::vector<Tensor::Index> at = array_indices(index, line);
     return array(at[0], at[1], at[2]);
 }
@@ -207,37 +205,22 @@ std::vector<int> sizes_of(const py::object& shape) {
     return shape.cast<std::vector<int>>();
 }
 
-template <class A>
-void bind_array(py::module_& m, const char* name, const char* doc) {
-    py::class_<A>(m, name, doc)
+void bind_arrays_of_kernels(py::module_& m) {
+    py::class_<KernelArray>(m, "KernelArray",
+                            "Memory of a kernel, which is read and stored to by index.")
         .def("__getitem__",
-             [](A& self, const py::object& index) {
+             [](KernelArray& self, const py::object& index) {
                  const Line line;
                  return Tensor(element_of(self, index, line.at));
              })
-        .def("__setitem__", [](A& self, const py::object& index, const py::object& value) {
-            const Line line;
-            element_of(self, index, line.at) = operand_of(value, line.at, "what is stored");
-        });
-}
-
-/// Beside own of a tensor.
-template <class A>
-void bind_own(py::module_& m) {
-    m.def(
-        "own",
-        [](const A& array) {
-            const Line line;
-            return OwnArray{own(array, line.at)};
-        },
-        py::arg("array"),
-        "The array, read by promise: no other invocation stores to the elements that are read, "
-        "until the next barrier.");
-}
-
-void bind_arrays_of_kernels(py::module_& m) {
-    bind_array<Shared>(m, "Shared", "Memory that the invocations of a kernel's group share.");
-    bind_array<Local>(m, "Local", "Memory of each invocation of a kernel alone.");
+        .def("__setitem__",
+             [](KernelArray& self, const py::object& index, const py::object& value) {
+                 const Line line;
+                 element_of(self, index, line.at) = operand_of(value, line.at, "what is stored");
+             });
+    py::class_<Shared, KernelArray>(m, "Shared",
+                                    "Memory that the invocations of a kernel's group share.");
+    py::class_<Local, KernelArray>(m, "Local", "Memory of each invocation of a kernel alone.");
     m.def(
         "shared",
         [](const py::object& dtype, const py::object& shape) {
@@ -261,8 +244,15 @@ void bind_arrays_of_kernels(py::module_& m) {
             const std::vector<Tensor::Index> at = array_indices(index, line.at);
             return self.reader(at[0], at[1], at[2]);
         });
-    bind_own<Shared>(m);
-    bind_own<Local>(m);
+    m.def(
+        "own",
+        [](const KernelArray& array) {
+            const Line line;
+            return OwnArray{own(array, line.at)};
+        },
+        py::arg("array"),
+        "The array, read by promise: no other invocation stores to the elements that are read, "
+        "until the next barrier.");
     m.def(
         "barrier",
         [] {
@@ -290,12 +280,6 @@ void bind_arrays_of_kernels(py::module_& m) {
 }
 
 }  // namespace
-
-std::optional<Access> array_element(py::handle array, py::handle index, SourceLine line) {
-    if (py::isinstance<Shared>(array)) return element_of(array.cast<Shared&>(), index, line);
-    if (py::isinstance<Local>(array)) return element_of(array.cast<Local&>(), index, line);
-    return std::nullopt;
-}
 
 void bind_control(py::module_& m) {
     bind_scopes(m);

@@ -88,6 +88,7 @@ void bind_arrays(py::module_& m, py::class_<Tensor>& tensor);
 void bind_functions(py::module_& m);
 void bind_sessions(py::module_& m);
 void bind_gradients(py::module_& m);
+void bind_control(py::module_& m);
 
 /// Releases the GIL while it lives; internal to without_gil.
 class Interruptible {

@@ -1,5 +1,5 @@
 // The module _firn: its parts in the order in which they need each other.
-#include "engine/python/bindings/control.h"
+#include "engine/python/bindings/convert.h"
 #include "engine/python/bindings/values.h"
 #include "engine/python/generated/generated.h"
 
