@@ -428,9 +428,9 @@ class _Recorded:
             raise _firn.UserError(f"{what} '{name}' is assigned in a recorded scope ({frame.file}:{line}): {_REFUSED[what]}")
         held = frame.held
         home = _firn._current_scope()
+        frame.sync(spec.keys[: spec.carried], values)
         frame.stack.append(self)
         state.stack.append(self)
-        frame.sync(spec.keys[: spec.carried], values)
         self.owned, self.before, self.places = [], [], []
         self.watch = Watch(user_frame())
         for number, (key, value) in enumerate(zip(spec.keys, values)):
@@ -456,7 +456,10 @@ class _Recorded:
                 carried = Held(place, f"{path}.{attribute}", self, home, value, later, types)
                 state.places[place] = carried
             else:
-                carried.sync(value)
+                bound = carried.sync(value)
+                if bound is not value:
+                    setattr(base, attribute, bound)
+                    value = bound
                 if not later:
                     carried.settle_as(types)
             self.places.append((place, base, attribute, carried, value, carried.version, owned))
