@@ -70,7 +70,8 @@ class Writer:
 
     def bounded(self, names, kind):
         if kind not in "if" and self.chance(0.3) and self.of_type(names, kind):
-            return f"({self.random.choice(self.of_type(names, kind))} + {self.leaf(names, kind.lower())}) % {self.modulus(kind)}"
+            array = self.random.choice(self.of_type(names, kind))
+            return f"({array} + {self.leaf(names, kind.lower())}) % {self.modulus(kind)}"
         text = self.expression(names, kind)
         if kind not in "if" and not self.of_type(names, kind):
             return None
@@ -274,7 +275,8 @@ class Writer:
         return None
 
     def returned(self, names):
-        return f"return {self.bounded(names, 'i')}, {self.bounded(names, 'f')}, {self.bounded(names, 'I')}, i1, f1, s1, p2"
+        values = [self.bounded(names, kind) for kind in "ifI"]
+        return f"return {', '.join(values)}, i1, f1, s1, p2"
 
     # ---- the program
 
@@ -302,7 +304,8 @@ class Writer:
         real = " + ".join(name for name in kept if names[name] == "f")
         integers = " + ".join(name for name in kept if names[name] == "I")
         reals = " + ".join(name for name in kept if names[name] == "F")
-        self.write(1, f"return {total} + box.u * 3 + box.v + pair[0] * 5 + pair[1], {real}, {integers}, i1, f1, s1, {reals}")
+        total += " + box.u * 3 + box.v + pair[0] * 5 + pair[1]"
+        self.write(1, f"return {total}, {real}, {integers}, i1, f1, s1, {reals}")
         return "\n".join(self.lines) + "\n"
 
 

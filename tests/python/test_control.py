@@ -924,7 +924,8 @@ class Functions(ControlTest):
         with tempfile.TemporaryDirectory() as self.folder:
             text = (
                 "from __future__ import annotations\nimport firn as fn\n"
-                "@fn.function\ndef f(x: Unknown):\n    y: Unknown = x\n    for i in fn.range(3):\n        y = y + 1\n    return y\n"
+                "@fn.function\ndef f(x: Unknown):\n    y: Unknown = x\n    for i in fn.range(3):\n"
+                "        y = y + 1\n    return y\n"
             )
             _, module = self.load(text, "annotated")
             self.assertEqual(values(module.f(fn.tensor([1]))), [4])

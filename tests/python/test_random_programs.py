@@ -27,7 +27,8 @@ class Array(np.ndarray):
     """numpy's array with the assignments of Firn: `x += 1` binds x anew, and slices are values."""
 
     def __getitem__(self, index):
-        return np.array(super().__getitem__(index)).view(Array) if isinstance(index, slice) else super().__getitem__(index)
+        found = super().__getitem__(index)
+        return found.copy() if isinstance(index, slice) else found
 
     __iadd__ = __isub__ = None
 

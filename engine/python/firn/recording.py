@@ -395,8 +395,8 @@ class Watch:
 
 
 _ADVICE = (
-    "a recorded scope carries names, and attributes that it assigns itself: assign those there, or return the value from "
-    "the function that computes it"
+    "a recorded scope carries names, and attributes that it assigns itself: assign those there, or return the value "
+    "from the function that computes it"
 )
 
 
@@ -425,7 +425,8 @@ class _Recorded:
         """Makes carriers, outside of the scope."""
         frame, spec = self.frame, self.spec
         for what, name, line in spec.refused:
-            raise _firn.UserError(f"{what} '{name}' is assigned in a recorded scope ({frame.file}:{line}): {_REFUSED[what]}")
+            place = f"{frame.file}:{line}"
+            raise _firn.UserError(f"{what} '{name}' is assigned in a recorded scope ({place}): {_REFUSED[what]}")
         held = frame.held
         home = _firn._current_scope()
         frame.sync(spec.keys[: spec.carried], values)
@@ -439,7 +440,8 @@ class _Recorded:
                 if number >= spec.carried or (not later and (value is UNBOUND or type(value) is Lost)):
                     self.before.append((None, value, 0))
                     continue
-                carried = held[key] = Held(key, _RETURNED if key == "_firn_ret" else f"'{key}'", self, home, value, later, types)
+                shown = _RETURNED if key == "_firn_ret" else f"'{key}'"
+                carried = held[key] = Held(key, shown, self, home, value, later, types)
                 carried.starts_as_zeros = key == spec.returned
                 self.owned.append(key)
             elif not later:
@@ -646,8 +648,8 @@ class _RecordedLoop(_Recorded):
                         others.append(f"{path}[{key!r}]" if owner is None else f"{path}.{key}")
             if others:
                 fail(
-                    f"'{name}' is stored to by index and bound anew in {self.what}, and {others[0]} is the same tensor: "
-                    f"write {name} = {name}.copy() before the loop, or store to a tensor that is not bound anew"
+                    f"'{name}' is stored to by index and bound anew in {self.what}, and {others[0]} is the same "
+                    f"tensor: write {name} = {name}.copy() before the loop, or store to a tensor that is not bound anew"
                 )
 
     def end(self, values):
@@ -744,8 +746,8 @@ class PythonLoop:
 def _leave_python(frame, depth, what):
     if len(frame.stack) > depth:
         fail(
-            f"{what} stands under a condition that is a tensor, in a loop of Python's, which runs while recording; loop "
-            "over firn.range(n), or with a `while` whose condition is a tensor, as `while firn.Tensor(True):` is"
+            f"{what} stands under a condition that is a tensor, in a loop of Python's, which runs while recording; "
+            "loop over firn.range(n), or with a `while` whose condition is a tensor, as `while firn.Tensor(True):` is"
         )
     return 1 if what == "break" else 2
 
@@ -878,8 +880,8 @@ class Frame:
         """Behind `x = y`, where one of the two is stored to by index."""
         if key in self.held and type(value) is Tensor:
             fail(
-                f"'{key}' becomes another name of the tensor '{other}' in a recorded scope, and one of them is stored to "
-                f"by index: write {key} = {other}.copy()"
+                f"'{key}' becomes another name of the tensor '{other}' in a recorded scope, and one of them is stored "
+                f"to by index: write {key} = {other}.copy()"
             )
         return self.set(key, value)
 
@@ -915,8 +917,8 @@ class Frame:
         """`return` inside of a loop, try or with."""
         if self.stack:
             fail(
-                "return stands in a recorded loop, or under a condition that is a tensor inside of a loop, try or with; "
-                "keep the value in a name, leave the loop by break, and return behind it"
+                "return stands in a recorded loop, or under a condition that is a tensor inside of a loop, try or "
+                "with; keep the value in a name, leave the loop by break, and return behind it"
             )
         return value
 
@@ -935,8 +937,8 @@ class Range:
 
     def __iter__(self) -> Iterator[Tensor]:
         fail(
-            "firn.range is iterated by Python itself, in a comprehension or in a function that is not rewritten; write a "
-            "`for` in a function with @firn.function (or @firn.compile, @firn.jit), or `with firn.loop(n) as i:`"
+            "firn.range is iterated by Python itself, in a comprehension or in a function that is not rewritten; write "
+            "a `for` in a function with @firn.function (or @firn.compile, @firn.jit), or `with firn.loop(n) as i:`"
         )
 
     def __repr__(self):
@@ -957,7 +959,8 @@ def choose(condition, then, otherwise):
     leaves, tree = flatten(a)
     others, other = flatten(b)
     if tree != other:
-        fail(f"the sides of a conditional expression differ: {_structure(tree, leaves)} and {_structure(other, others)}")
+        sides = f"{_structure(tree, leaves)} and {_structure(other, others)}"
+        fail(f"the sides of a conditional expression over a tensor differ: {sides}")
     out = []
     for x, y in zip(leaves, others):
         tensors = [type(each) is Tensor or is_number(each) for each in (x, y)]
@@ -966,7 +969,8 @@ def choose(condition, then, otherwise):
         elif _same(x, y):
             out.append(x)
         else:
-            fail(f"a conditional expression over a tensor chooses between {_shown(x)} and {_shown(y)}; both must be tensors")
+            sides = f"{_shown(x)} and {_shown(y)}"
+            fail(f"a conditional expression over a tensor chooses between {sides}; both must be tensors")
     return build(tree, out)
 
 

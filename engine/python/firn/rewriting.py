@@ -44,7 +44,6 @@ import types
 from . import _firn
 from .names import (
     COMPREHENSIONS,
-    FUNCTIONS,
     LOOPS,
     Binding,
     Liveness,
@@ -206,7 +205,8 @@ class _Function:
         node = self.node
         doc = []
         body = list(node.body)
-        if isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant) and isinstance(body[0].value.value, str):
+        first = body[0].value if isinstance(body[0], ast.Expr) else None
+        if isinstance(first, ast.Constant) and isinstance(first.value, str):
             doc, body = body[:1], body[1:]
         if not body:
             return node
@@ -266,10 +266,8 @@ class _Function:
         ):
             node.body = doc + written
             return node
-        enter = ast.withitem(
-            _method("_firn_", "Frame", ast.Subscript(_attribute("_firn_", "infos"), ast.Constant(self.number), ast.Load())),
-            _name("_firn_f", True),
-        )
+        info = ast.Subscript(_attribute("_firn_", "infos"), ast.Constant(self.number), ast.Load())
+        enter = ast.withitem(_method("_firn_", "Frame", info), _name("_firn_f", True))
         node.body = doc + [_at(body[0], ast.With([enter], written))]
         declarations = [s for s in written if isinstance(s, (ast.Global, ast.Nonlocal))]
         if declarations:
@@ -476,7 +474,9 @@ class _Function:
         if isinstance(s, LOOPS):
             stored = self.stored & set(names)
             live = self.live.needed(s) | self.captured if stored else ()
-        self.specs.append(Spec(tuple(names), tuple(places), tuple(refused), has_else, self.returned, count, stored, live))
+        self.specs.append(
+            Spec(tuple(names), tuple(places), tuple(refused), has_else, self.returned, count, stored, live)
+        )
         bases = []
         for path, _ in places:
             base = ast.parse(path, mode="eval").body
@@ -484,7 +484,8 @@ class _Function:
             bound = base
             while isinstance(bound, ast.Attribute):
                 bound = bound.value
-            if isinstance(base, ast.Attribute) or (bound.id in self.locals and bound.id not in self.binding.at.get(s, ())):
+            surely = bound.id not in self.locals or bound.id in self.binding.at.get(s, ())
+            if isinstance(base, ast.Attribute) or not surely:
                 base = _method("_firn_", "reach", _lambda(base))
             bases.append(base)
         return ast.Constant(len(self.specs) - 1), ast.Tuple(bases, ast.Load())
