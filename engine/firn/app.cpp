@@ -13,6 +13,7 @@
 #include "compiler/base/error.h"
 #include "compiler/base/long_work.h"
 #include "compiler/frontend/environment.h"
+#include "compiler/frontend/record.h"
 #include "compiler/host/workers.h"
 #include "engine/app/command_line.h"
 #include "engine/app/end_deadline.h"
@@ -339,6 +340,43 @@ Session choose_session(const CommandLine& line) {
                            .validation = line.validate});
 }
 
+/// The same for a program that runs in the current session, which may have a device already.
+Session choose_current_session(const CommandLine& line) {
+    Session session = current_session();
+    auto& executor = session.state()->executor;
+    if (!executor) {
+        const Session chosen = choose_session(line);
+        // Itself, where the environment chooses.
+        if (chosen.state() != session.state()) executor = chosen.state()->executor;
+        return session;
+    }
+    const DeviceProfile& profile = executor->profile();
+    const bool is_native = profile.device_class == DeviceClass::Native;
+    const bool is_it = line.device.empty() || (line.device == kCpuDevice && is_native);
+    const bool validates = line.validate && environment_number("FIRN_VALIDATION", 0) == 0;
+    if (is_it && !validates && !(line.inspect && is_native)) return session;
+    const std::string asked = !is_it      ? "--device " + line.device
+                              : validates ? "--validate"
+                                          : "--inspect";
+    throw UserError(asked + " comes too late: the program has computed on " + profile.name +
+                    " before its run; compute inside of it, or choose by FIRN_DEVICE and "
+                    "FIRN_VALIDATION");
+}
+
+/// Restores, at its end, whether the session compiles in the background.
+class BackgroundScope {
+  public:
+    explicit BackgroundScope(const Session& session)
+        : state_(session.state()), before_(state_->compiles_in_background) {}
+    ~BackgroundScope() { state_->compiles_in_background = before_; }
+    BackgroundScope(const BackgroundScope&) = delete;
+    BackgroundScope& operator=(const BackgroundScope&) = delete;
+
+  private:
+    SharedPtr<SessionState> state_;
+    std::optional<bool> before_;
+};
+
 /// Prints that programs run as native code, if that is the default and not the user's choice, and
 /// that a trace then has no dispatches.
 void say_device(const CommandLine& line, const Session& session) {
@@ -370,7 +408,7 @@ struct App::State {
     Gui gui;
     std::vector<ExtraOption> options;
     uint32_t seed = 1;
-    bool writes_numbers = false;
+    bool writes_numbers = false, uses_current_session = false;
     std::optional<Tensor> numbers;
 
     CommandLine parse(int argc, char** argv);
@@ -390,8 +428,9 @@ CommandLine App::State::parse(int argc, char** argv) {
 /// Gives the signal that ended the run; 0: none.
 int App::State::run_program(const CommandLine& line, const Callback<void(Window&)>& program) {
     InterruptScope interrupts;
-    Session session = choose_session(line);
+    Session session = uses_current_session ? choose_current_session(line) : choose_session(line);
     SessionScope scope(session);
+    const BackgroundScope background(session);
     say_device(line, session);
     // Frames of a headless run are the same in every run: they must not depend on when a program
     // compiled in the background was ready.
@@ -465,6 +504,7 @@ void App::go_on_minimised() { state_->info.runs_minimised = true; }
 bool App::writes_numbers() const { return state_->writes_numbers; }
 void App::set_numbers(const Tensor& picture) { state_->numbers = picture; }
 uint32_t App::seed() const { return state_->seed; }
+void App::use_current_session() { state_->uses_current_session = true; }
 
 int App::run(int argc, char** argv, const Callback<void(Window&)>& program) {
     try {

@@ -55,6 +55,11 @@ class App {
     void set_numbers(const Tensor& picture);
     /// The value of `--seed`; equal seeds give equal pictures.
     uint32_t seed() const;
+    /// Runs the program in the session that is current where run() is called, and not in one of its
+    /// own: tensors and functions that were made before belong to it. The command line chooses the
+    /// device of a session that has run nothing so far; a device, validation or the inspector for
+    /// one that has is a UserError.
+    void use_current_session();
 
     /// Runs `program` as the command line says, and writes the files that it asks for, each whole
     /// or not at all. Returns the exit status: 0; 2 for an error that the user can mend (a message

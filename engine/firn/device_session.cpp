@@ -26,9 +26,6 @@
 namespace firn {
 namespace {
 
-/// The name of the processor among the devices.
-constexpr const char* kCpuDevice = "cpu";
-
 /// FIRN_RATES asks for the rates of the device's class.
 bool reference_rates() {
     const auto rates = environment("FIRN_RATES");

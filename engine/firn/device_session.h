@@ -62,6 +62,8 @@ std::string device_report();
 std::string validation_report(const Session& session);
 
 /// @cond
+/// The name of the processor among the devices.
+inline constexpr const char* kCpuDevice = "cpu";
 /// A Vulkan device that draws the frames of sessions that run without one. Throws DeviceError where
 /// there is none.
 SharedPtr<VulkanExecutor> executor_for_frames();

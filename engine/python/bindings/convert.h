@@ -90,7 +90,8 @@ void bind_sessions(py::module_& m);
 void bind_gradients(py::module_& m);
 void bind_control(py::module_& m);
 
-/// Releases the GIL while it lives; internal to without_gil.
+/// Releases the GIL while it lives; internal to without_gil. Inside of App.run, whose own scope
+/// ends work, it opens none.
 class Interruptible {
   public:
     Interruptible();
@@ -103,7 +104,7 @@ class Interruptible {
     PyThreadState* state_;
     std::chrono::steady_clock::time_point asked_ = std::chrono::steady_clock::now();
     PyObject* error_[3] = {};  // that a handler of signals raised
-    CancelScope cancels_;
+    std::optional<CancelScope> cancels_;
 };
 
 template <class F>

@@ -81,10 +81,19 @@ SourceLine python_line() {
     return out;
 }
 
-Interruptible::Interruptible()
-    : state_(PyEval_SaveThread()), cancels_([this] { return is_interrupted(); }) {}
+namespace {
+
+thread_local int interruptible_count = 0;
+
+}  // namespace
+
+Interruptible::Interruptible() : state_(PyEval_SaveThread()) {
+    if (++interruptible_count > 1 || !CancelScope::is_open())
+        cancels_.emplace([this] { return is_interrupted(); });
+}
 
 Interruptible::~Interruptible() {
+    --interruptible_count;
     PyEval_RestoreThread(state_);
     if (error_[0]) PyErr_Restore(error_[0], error_[1], error_[2]);
 }

@@ -14,5 +14,9 @@ from . import _firn
 from .control import break_, continue_, else_, function, if_, kernel, loop, range, while_
 from .functions import Compiled, Jitted, compile, jit, save_program
 from .gradients import grad, jvp, value_and_grad, vjp, vmap
+from .notebook import Live, dress_classes as _dress_classes, show
+from .window import Angle, Colour, File, colormap, structural
+
+_dress_classes()
 
 newaxis = None
