@@ -1,13 +1,17 @@
-"""A virtual display for tests with real windows, programs in them, and a hand that types and clicks."""
+"""A virtual display for tests with real windows, programs in them, a hand that types and clicks, and what is seen."""
 import os
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
 import textwrap
 import time
 import unittest
+import zlib
+
+import numpy as np
 
 SECONDS = 120  # no wait lasts longer
 
@@ -22,6 +26,34 @@ def needs(*programs):
     """Skips a test where one of these programs is not installed."""
     missing = [each for each in programs if not shutil.which(each)]
     return unittest.skipIf(missing, "needs " + ", ".join(missing))
+
+
+def read_png(path):
+    """The pixels of a PNG without interlacing, as uint8[height, width, channels]."""
+    with open(path, "rb") as file:
+        data = file.read()
+    at, packed, header = 8, b"", None
+    while at < len(data):
+        (length,) = struct.unpack_from(">I", data, at)
+        kind, body = data[at + 4 : at + 8], data[at + 8 : at + 8 + length]
+        header = body if kind == b"IHDR" else header
+        packed += body if kind == b"IDAT" else b""
+        at += 12 + length
+    width, height, _, colours = struct.unpack_from(">IIBB", header)
+    channels = {0: 1, 2: 3, 4: 2, 6: 4}[colours]
+    rows = np.frombuffer(zlib.decompress(packed), np.uint8).reshape(height, 1 + width * channels)
+    out = np.zeros((height, width * channels), np.int32)
+    for y in range(height):
+        row, above = rows[y, 1:].astype(np.int32), out[y - 1] if y else np.zeros(width * channels, np.int32)
+        if rows[y, 0] in (0, 2):
+            out[y] = (row + (above if rows[y, 0] == 2 else 0)) % 256
+            continue
+        for x in range(width * channels):
+            left = out[y, x - channels] if x >= channels else 0
+            corner = above[x - channels] if x >= channels else 0
+            guess = [0, left, 0, (left + above[x]) // 2, min((left, above[x], corner), key=lambda v: abs(left + above[x] - corner - v))]
+            out[y, x] = (row[x] + guess[rows[y, 0]]) % 256
+    return out.reshape(height, width, channels).astype(np.uint8)
 
 
 class Display:

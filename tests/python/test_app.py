@@ -2,16 +2,14 @@
 import enum
 import os
 import signal
-import struct
 import tempfile
 import threading
 import unittest
-import zlib
 
 import numpy as np
 
 import firn as fn
-from display import Display, Program, has_driver, needs, run, until
+from display import Display, Program, has_driver, needs, read_png, run, until
 
 # A program that shows f32[2, 3] with values from -1 to 4.
 SHOWS = """
@@ -27,34 +25,6 @@ SHOWS = """
         print("frames", window.frame())
     print("after")
 """
-
-
-def read_png(path):
-    """The pixels of a PNG without interlacing, as uint8[height, width, channels]."""
-    with open(path, "rb") as file:
-        data = file.read()
-    at, packed, header = 8, b"", None
-    while at < len(data):
-        (length,) = struct.unpack_from(">I", data, at)
-        kind, body = data[at + 4 : at + 8], data[at + 8 : at + 8 + length]
-        header = body if kind == b"IHDR" else header
-        packed += body if kind == b"IDAT" else b""
-        at += 12 + length
-    width, height, _, colours = struct.unpack_from(">IIBB", header)
-    channels = {0: 1, 2: 3, 4: 2, 6: 4}[colours]
-    rows = np.frombuffer(zlib.decompress(packed), np.uint8).reshape(height, 1 + width * channels)
-    out = np.zeros((height, width * channels), np.int32)
-    for y in range(height):
-        row, above = rows[y, 1:].astype(np.int32), out[y - 1] if y else np.zeros(width * channels, np.int32)
-        if rows[y, 0] in (0, 2):
-            out[y] = (row + (above if rows[y, 0] == 2 else 0)) % 256
-            continue
-        for x in range(width * channels):
-            left = out[y, x - channels] if x >= channels else 0
-            corner = above[x - channels] if x >= channels else 0
-            guess = [0, left, 0, (left + above[x]) // 2, min((left, above[x], corner), key=lambda v: abs(left + above[x] - corner - v))]
-            out[y, x] = (row[x] + guess[rows[y, 0]]) % 256
-    return out.reshape(height, width, channels).astype(np.uint8)
 
 
 class Params(unittest.TestCase):

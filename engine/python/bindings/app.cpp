@@ -190,7 +190,7 @@ void bind_app(py::module_& m) {
             "set_numbers",
             [](PythonApp& self, const py::object& x) {
                 const Line line;
-                self.app().set_numbers(shown_tensor(x, line.at));
+                self.app().set_numbers(operand_of(x, line.at, "a picture").tensor());
             },
             py::arg("picture"),
             "Output files of numbers get this tensor's, in place of the shown tensor's.")

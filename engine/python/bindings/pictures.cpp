@@ -2,7 +2,6 @@
 #include <cstdlib>
 
 #include "engine/app/gif.h"
-#include "engine/app/output_file.h"
 #include "engine/app/video.h"
 #include "engine/firn/at_line.h"
 #include "engine/pictures/png_file.h"
@@ -35,13 +34,13 @@ Picture picture_of(const Tensor& x, WindowSize size, const ShowOptions& options,
 
 /// Writes pictures as an animated file by its name's ending, .gif or .mp4.
 std::string write_film(const std::string& path, const std::vector<Picture>& pictures, double rate) {
-    const OutputFile file = output_file(path);
     const auto all = [&](auto&& writer) {
         for (const Picture& each : pictures) writer.add(each);
         return writer.finish();
     };
-    if (file.kind == OutputFile::Kind::Gif) return all(GifWriter(path, rate));
-    if (file.kind == OutputFile::Kind::Video) return all(VideoWriter(path, rate));
+    const std::string ending = ending_of(path);
+    if (ending == ".gif") return all(GifWriter(path, rate));
+    if (ending == ".mp4") return all(VideoWriter(path, rate));
     throw UserError("a film is written as .gif, .mp4 or .png, and not as '" + path + "'");
 }
 
@@ -140,9 +139,10 @@ void bind_pictures(py::module_& m) {
         });
     m.def(
         "_picture",
-        [](const Tensor& x, const py::object& size, const py::object& colormap,
+        [](const py::object& given, const py::object& size, const py::object& colormap,
            const py::object& range, bool smooth) {
             const Line line;
+            const Tensor x = shown_tensor(given, line.at);
             const WindowSize wanted = window_size_of(size);
             const ShowOptions options = show_options(colormap, range, smooth, 1, false, "");
             return without_gil([&] { return picture_of(x, wanted, options, line.at); });

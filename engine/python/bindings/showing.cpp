@@ -95,8 +95,9 @@ ValueRange range_of(py::handle object) {
 }
 
 Tensor shown_tensor(py::handle object, SourceLine line) {
-    if (Tensor* x = tensor_in(object.ptr())) return *x;
-    return operand_of(object, line, "what is shown").tensor();
+    const Tensor x = operand_of(object, line, "what is shown").tensor();
+    const DType dtype = x.dtype(line);
+    return dtype.bytes() == 8 || dtype.is_bool() ? x.as(f32, line) : x;
 }
 
 ShowOptions show_options(const py::object& colormap, const py::object& range, bool smooth,

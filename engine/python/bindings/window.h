@@ -42,7 +42,7 @@ WindowSize window_size_of(py::handle object);
 py::object size_to_python(WindowSize size);
 /// The panel of an App, a Window or a Gui. Throws TypeError for anything else.
 Gui panel_of(py::handle owner);
-/// A tensor of what can be shown.
+/// A tensor of what can be shown; 64 bits, which frames cannot read, and bools become f32.
 Tensor shown_tensor(py::handle object, SourceLine line);
 
 /// The options of a shown tensor, as arguments of Python have them.

@@ -43,9 +43,9 @@ def _size_for(shape):
     return width * factor, height * factor
 
 
-def _map_for(x, colormap, range):
+def _map_for(x, colormap):
     """One channel of numbers goes through viridis; bools and bytes, which files of pictures have, are grey."""
-    if colormap is None and range is None and x.ndim == 2 and x.dtype not in (_firn.boolean, _firn.u8, _firn.u16):
+    if colormap is None and x.ndim == 2 and x.dtype not in (_firn.boolean, _firn.u8, _firn.u16):
         return "viridis"
     return colormap
 
@@ -58,11 +58,8 @@ def _picture(x, colormap=None, range=None, size=None):
     if not _is_picture(shape):
         shown = "x".join(str(each) for each in x.shape) or "one number"
         raise _firn.UserError(f"firn.show: a picture is [h, w], [h, w, 3] or [h, w, 4], and this tensor is {shown}")
-    if x.dtype == _firn.boolean:
-        x = x.astype(_firn.f32)
     size = size or _size_for(shape)
-    smooth = size[0] < shape[1]
-    return _firn._picture(x, size, _map_for(x, colormap, range), range, smooth)
+    return _firn._picture(x, size, _map_for(x, colormap), range, size[0] < shape[1])
 
 
 def _plot(values, title):
@@ -216,7 +213,7 @@ def show(x, fps=30, *, colormap=None, range=None, size=None, file=None):
 
     `x` is a tensor or an array [h, w], [h, w, 3] or [h, w, 4], a Drawing or a Picture; a film is an iterable of such,
     or one more axis in front. One channel of numbers goes through viridis from the smallest to the largest element of
-    each frame; `colormap`, `range` (low, high) and `size` (width, height) say otherwise.
+    each frame, bools and bytes are grey; `colormap`, `range` (low, high) and `size` (width, height) say otherwise.
 
     In a kernel of Jupyter the film is an animated PNG in the notebook. Elsewhere it is shown in a window until that is
     closed; without a display that is a UserError. With `file` it is written instead, everywhere: a picture as .png or
@@ -288,7 +285,7 @@ def _show_in_window(frames, fps, colormap, range, size):
             elif isinstance(each, _firn.Picture):
                 window.show(_firn.tensor(each))
             else:
-                window.show(each, _map_for(each, colormap, range), range)
+                window.show(each, _map_for(each, colormap), range)
             if len(frames) > 1 and window.playing():
                 at = (at + 1) % len(frames)
 
