@@ -1,5 +1,5 @@
 // Scopes of loops and branches for front ends whose bodies are no C++ callbacks, such as Python's:
-// opened and closed by calls, discarded where they are destroyed open.
+// opened and closed by calls, discarded where they are destroyed open; internal.
 #pragma once
 #include <cstdint>
 #include <optional>

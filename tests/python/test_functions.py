@@ -96,6 +96,25 @@ class Compile(unittest.TestCase):
 
         self.assertEqual(f(np.zeros((2, 3), "f4")).shape, (3, 2))
 
+    def test_a_size_beside_floats_and_tensors_is_one(self):
+        f = fn.compile(lambda x: (x.shape[0] / 2 + x, 0.5 * x.shape[0] * x, x.shape[0] + x, x.shape[0] - 1.5), fn.f32("n"))
+        a, b, c, d = f([1.0, 2.0])
+        self.assertEqual((a.tolist(), b.tolist(), c.tolist(), d.item()), ([2, 3], [1, 2], [3, 4], 0.5))
+
+    def test_state_is_changed_in_place(self):
+        net = fn.Linear(1, 1, bias=False)
+        net.weight.set(fn.tensor([[1.0]]))
+        sgd = fn.SGD(net.parameters(), lr=0.1)
+
+        @fn.compile(state=(net, sgd))
+        def step(x: fn.f32["n", 1]):
+            return sgd.step(fn.mean(fn.square(net(x))))
+
+        self.assertEqual(step(fn.ones((4, 1))).item(), 1)
+        self.assertAlmostEqual(net.weight.value().item(), 0.8, 6)
+        with self.assertRaisesRegex(TypeError, "state is a module"):
+            fn.compile(lambda: fn.tensor(1.0), state=3)
+
     def test_tensors_of_outside_keep_their_value(self):
         w = fn.tensor([1.0])
         f = fn.compile(lambda x: x + w, fn.f32(1))

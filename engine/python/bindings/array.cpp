@@ -479,7 +479,8 @@ void set_buffer_slots(PyHeapTypeObject* type) {
 }
 
 bool is_structure(PyObject* object) {
-    return PyTuple_Check(object) && !PyTuple_CheckExact(object) && PyObject_HasAttrString(object, "_fields");
+    return PyTuple_Check(object) && !PyTuple_CheckExact(object) &&
+           PyObject_HasAttrString(object, "_fields");
 }
 
 bool is_array_like(PyObject* object) {

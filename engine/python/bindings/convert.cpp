@@ -294,24 +294,52 @@ void bind_types(py::module_& m) {
         m, "Size",
         "A size that has no value while a function is recorded: a symbol, or a form of such.");
     classes().size = reinterpret_cast<PyTypeObject*>(size.ptr());
-    const auto both = [&](const char* name, const char* swapped, auto op) {
-        const auto of = [op](const py::object& a, const py::object& b) -> py::object {
-            if (!PyIndex_Check(b.ptr()) && !PyObject_TypeCheck(b.ptr(), classes().size))
-                return py::reinterpret_borrow<py::object>(Py_NotImplemented);
-            return size_to_python(op(size_of(a), size_of(b)));
+    // Beside sizes and ints the result is one; beside a float, and of `/`, it is a tensor of rank
+    // 0.
+    const auto is_size = [](const py::object& x) {
+        return PyObject_TypeCheck(x.ptr(), classes().size) ||
+               (PyIndex_Check(x.ptr()) && !tensor_in(x.ptr()) && !PyBool_Check(x.ptr()));
+    };
+    const auto both = [&](const char* name, const char* swapped, auto op, auto of_floats) {
+        const auto of = [=](const py::object& a, const py::object& b) -> py::object {
+            if constexpr (!std::is_null_pointer_v<decltype(op)>)
+                if (is_size(a) && is_size(b)) return size_to_python(op(size_of(a), size_of(b)));
+            const auto is_number = [&](const py::object& x) {
+                return is_size(x) || PyFloat_Check(x.ptr());
+            };
+            if constexpr (!std::is_null_pointer_v<decltype(of_floats)>)
+                if (is_number(a) && is_number(b)) {
+                    const Line line;
+                    const auto real = [&](const py::object& x) {
+                        return operand_of(x, line.at).tensor().as(f32, line.at);
+                    };
+                    return py::cast(Tensor(of_floats(real(a), real(b))));
+                }
+            return py::reinterpret_borrow<py::object>(Py_NotImplemented);
         };
         size.def(name, of, py::is_operator());
         size.def(
             swapped, [of](const py::object& a, const py::object& b) { return of(b, a); },
             py::is_operator());
     };
-    both("__add__", "__radd__", [](const Size& a, const Size& b) { return a + b; });
-    both("__sub__", "__rsub__", [](const Size& a, const Size& b) { return a - b; });
-    both("__mul__", "__rmul__", [](const Size& a, const Size& b) { return a * b; });
-    both("__floordiv__", "__rfloordiv__",
-         [](const Size& a, const Size& b) { return floor_div(a, checked(b, "a size // 0")); });
-    both("__mod__", "__rmod__",
-         [](const Size& a, const Size& b) { return mod(a, checked(b, "a size % 0")); });
+    both(
+        "__add__", "__radd__", [](const Size& a, const Size& b) { return a + b; },
+        [](const Tensor& a, const Tensor& b) { return a + b; });
+    both(
+        "__sub__", "__rsub__", [](const Size& a, const Size& b) { return a - b; },
+        [](const Tensor& a, const Tensor& b) { return a - b; });
+    both(
+        "__mul__", "__rmul__", [](const Size& a, const Size& b) { return a * b; },
+        [](const Tensor& a, const Tensor& b) { return a * b; });
+    both("__truediv__", "__rtruediv__", nullptr,
+         [](const Tensor& a, const Tensor& b) { return a / b; });
+    both(
+        "__floordiv__", "__rfloordiv__",
+        [](const Size& a, const Size& b) { return floor_div(a, checked(b, "a size // 0")); },
+        nullptr);
+    both(
+        "__mod__", "__rmod__",
+        [](const Size& a, const Size& b) { return mod(a, checked(b, "a size % 0")); }, nullptr);
     size.def("__neg__", [](const py::object& x) { return size_to_python(Size(0) - size_of(x)); })
         .def("__eq__",
              [](const py::object& a, const py::object& b) {

@@ -3,8 +3,9 @@
 
 #include <unordered_map>
 
+#include "compiler/learning/state_function.h"
 #include "engine/firn/saved_programs.h"
-#include "engine/python/bindings/convert.h"
+#include "engine/python/bindings/values.h"
 
 namespace firn::python {
 
@@ -15,10 +16,28 @@ struct Donated {
     py::object tensor;
 };
 
-/// Records a function of a list of tensors, which gives a list of tensors.
-Function record(const std::vector<ArgSpec>& specs, const py::function& body) {
-    const SourceLine line = python_line();
-    Trace trace(specs, line);
+/// A recorded function: of its arguments alone, or over the state of modules and optimizers, too.
+class Recorded {
+  public:
+    explicit Recorded(Function of) : function_(std::move(of)) {}
+    explicit Recorded(StateFunction of) : function_(of.function()), over_state_(std::move(of)) {}
+
+    const Function& function() const { return function_; }
+    std::vector<Tensor> call(const std::vector<Arg>& args) const {
+        return over_state_ ? over_state_->call(args) : function_.call(args);
+    }
+    /// The arguments of function(), for questions about calls.
+    std::vector<Arg> arguments(const std::vector<Arg>& args) const {
+        return over_state_ ? over_state_->arguments(args) : args;
+    }
+
+  private:
+    Function function_;
+    std::optional<StateFunction> over_state_;
+};
+
+template <class T>
+auto record_by(T& trace, const py::function& body, SourceLine line) {
     py::list arguments;
     for (const Tensor& each : trace.arguments()) arguments.append(py::cast(Tensor(each)));
     const py::object results = body(arguments);
@@ -26,6 +45,23 @@ Function record(const std::vector<ArgSpec>& specs, const py::function& body) {
     for (const py::handle& each : results)
         flat.tensors.push_back(operand_of(each, line, "a result").tensor());
     return trace.finish(flat);
+}
+
+/// Records a function of a list of tensors, which gives a list of tensors.
+Recorded record(const std::vector<ArgSpec>& specs, const py::function& body,
+                const py::object& state) {
+    const SourceLine line = python_line();
+    if (state.is_none()) {
+        Trace trace(specs, line);
+        return Recorded(record_by(trace, body, line));
+    }
+    const std::optional<State> over = state_in(state);
+    if (!over)
+        throw py::type_error(
+            "state is a module, an optimizer, averaged weights, or a tuple of such" +
+            (line.line ? " (" + text(line) + ")" : std::string()));
+    StateTrace trace(*over, specs, line);
+    return Recorded(record_by(trace, body, line));
 }
 
 /// The structure of arguments or results: that of trees.py, None for a single tensor, or the number
@@ -102,7 +138,7 @@ py::custom_type_setup collected() {
 /// A compiled function with the structures of its arguments and results.
 class Compiled {
   public:
-    Compiled(Function function, py::object trees, py::object result, py::object bind)
+    Compiled(Recorded function, py::object trees, py::object result, py::object bind)
         : function_(std::move(function)),
           trees_(std::move(trees)),
           result_{std::move(result)},
@@ -117,10 +153,10 @@ class Compiled {
         std::vector<Tensor> out = without_gil([&] { return function_.call(operands.all); });
         return result_.give(out);
     }
-    const Function& function() const { return function_; }
+    const Function& function() const { return function_.function(); }
     std::vector<const py::object*> held() const { return {&trees_, &result_.tree, &bind_}; }
     std::vector<Arg> flat(const py::args& args) const {
-        return Operands(args, python_line(), trees_).all;
+        return function_.arguments(Operands(args, python_line(), trees_).all);
     }
 
   private:
@@ -137,7 +173,7 @@ class Compiled {
         return tree.is_none() ? "a tensor" : py::str(tree).cast<std::string>();
     }
 
-    Function function_;
+    Recorded function_;
     py::object trees_;
     Structure result_;
     py::object bind_;
@@ -160,7 +196,7 @@ class Jitted {
             programs_.get(specs, {structure(operands.trees)}, [&]() -> Function {
                 const py::tuple both = make_(specs, operands.trees);
                 made = both[1];
-                return both[0].cast<Function>();
+                return both[0].cast<const Recorded&>().function();
             });
         if (made) results_[function.get()] = made;
         last_ = *function;
@@ -240,14 +276,14 @@ void bind_functions(py::module_& m) {
         "step(firn.donate(u))`; the tensor has "
         "no value afterwards.");
 
-    py::class_<Function>(m, "_Function");
-    m.def("_record", &record, py::arg("specs"), py::arg("body"));
+    py::class_<Recorded>(m, "_Recorded");
+    m.def("_record", &record, py::arg("specs"), py::arg("body"), py::arg("state") = py::none());
     m.def("recording_now", &recording_now,
           "Whether something is being recorded in the current session.");
 
     py::class_<Compiled> compiled(m, "_Compiled", collected<Compiled>());
     compiled
-        .def(py::init<Function, py::object, py::object, py::object>(), py::arg("function"),
+        .def(py::init<Recorded, py::object, py::object, py::object>(), py::arg("function"),
              py::arg("trees"), py::arg("result"), py::arg("bind"))
         .def("__call__", &Compiled::call)
         .def(

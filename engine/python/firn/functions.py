@@ -89,7 +89,7 @@ class _Parameters:
         return args if self._count is None else args[: self._count]
 
 
-def _record(function, specs, trees):
+def _record(function, specs, trees, state=None):
     """Records a function whose arguments have these specs, flat, and these trees; returns it and its result's structure."""
     structure = None
 
@@ -106,7 +106,7 @@ def _record(function, specs, trees):
         results, structure = flatten(result)
         return results
 
-    made = _firn._record(specs, body)
+    made = _firn._record(specs, body, state)
     if isinstance(structure, Tree) and structure.kind is tuple and all(child is None for child in structure.children):
         structure = len(structure.children)
     return made, structure
@@ -153,7 +153,7 @@ class Jitted(_firn._Jitted):
     __eq__ = object.__eq__
 
 
-def compile(function=None, *specs):
+def compile(function=None, *specs, state=None):
     """Records a function once, with arguments of the given types and shapes, and compiles it when it is called.
 
     Specs are `fn.f32("n", "m")` (sizes may be symbols; one that appears twice must be equal at the call, rank 0 takes
@@ -169,12 +169,15 @@ def compile(function=None, *specs):
 
         step = fn.compile(f, fn.f32("n", "m"), fn.f32())
 
+    `state` is a module, an optimizer, or a tuple of such: the function reads and changes their variables in place, so that
+    a training step is one program. Those of other modules are captured with the values that they have now.
+
     Control flow over tensors is recorded (see firn.function). Tensors of outside keep the value they have now.
     Parameters behind the specs need defaults. Raises UserError and TypeError with the line.
     """
     if function is None or _is_spec(function):
         given = specs if function is None else (function, *specs)
-        return lambda decorated: compile(decorated, *given)
+        return lambda decorated: compile(decorated, *given, state=state)
     if not callable(function):
         raise TypeError("firn.compile takes a function, and then specs such as firn.f32('n', 'm')")
     from .control import rewrite
@@ -198,7 +201,7 @@ def compile(function=None, *specs):
             raise TypeError(f"firn.compile: {spec!r} is no spec; write one as firn.f32('n', 'm')")
     both = [flatten(spec) for spec in specs]
     trees = [tree for _, tree in both]
-    made, structure = _record(rewritten, [leaf for leaves, _ in both for leaf in leaves], trees)
+    made, structure = _record(rewritten, [leaf for leaves, _ in both for leaf in leaves], trees, state)
     return _dressed(Compiled(made, trees, structure, _Parameters(function, len(trees))), function)
 
 
