@@ -109,7 +109,9 @@ py::object Parts::operator[](size_t k) const {
 
 py::object make_named_tuple(py::module_& m, const char* name, const char* fields,
                             py::tuple defaults, const char* doc) {
-    static const py::object make = py::module_::import("collections").attr("namedtuple");
+    // A handle: what ends behind Python may not release objects.
+    static const py::handle make =
+        py::object(py::module_::import("collections").attr("namedtuple")).release();
     py::object type =
         make(name, fields, py::arg("defaults") = defaults, py::arg("module") = "firn");
     type.attr("__doc__") = doc;
