@@ -267,11 +267,33 @@ Tensor* mask_in(PyObject* key) {
     return x && x->dtype().is_bool() ? x : nullptr;
 }
 
+/// The shape of the first axes, on which a mask lies, made one axis of `count`.
+Shape merged(const Tensor& x, const Tensor& mask, const Size& count, SourceLine line) {
+    Shape out{count};
+    const Shape all = x.shape(line);
+    out.insert(out.end(), all.begin() + std::min(mask.rank(line), x.rank(line)), all.end());
+    return out;
+}
+
+/// numpy's x[mask]: the elements, or slices, that a mask over the first axes chooses, in their
+/// order.
+Tensor chosen(const Tensor& x, const Tensor& mask) {
+    if (mask.rank() < 2) return compact(x, mask);
+    return compact(reshape(x, merged(x, mask, -1, {})), reshape(mask, {-1}));
+}
+
+/// numpy's x[mask] = values, where `values` has one axis for those of the mask: each in its turn.
+void store_in_turn(Tensor& x, const Tensor& mask, const Tensor& values, SourceLine line) {
+    const Tensor turns = cumsum(reshape(mask, {-1}).as(i32, line), {.axis = 0}) - 1;
+    Access(x, {Tensor::Index(Arg(mask, line))}, line) =
+        Arg(reshape(take(values, turns, {.axis = 0}), x.shape(line)), line);
+}
+
 PyObject* get_item(PyObject* object, PyObject* key) {
     try {
         const Line line;
         Tensor& x = *tensor_in(object);
-        if (Tensor* mask = mask_in(key)) return new_tensor(compact(x, *mask));
+        if (Tensor* mask = mask_in(key)) return new_tensor(chosen(x, *mask));
         const Access access(x, indices_of(key, x, line.at), line.at);
         return new_tensor(access);
     } catch (...) {
@@ -286,9 +308,16 @@ int set_item(PyObject* object, PyObject* key, PyObject* value) {
         if (!value)
             throw py::type_error("elements of a tensor cannot be deleted" + in_brackets(line.at));
         Tensor& x = *tensor_in(object);
-        // The element type of what is stored to decides, so a new value is made in it.
-        Access(x, indices_of(key, x, line.at), line.at) =
-            operand_of(value, line.at, "what is stored");
+        const Arg stored = operand_of(value, line.at, "what is stored");
+        if (Tensor* mask = mask_in(key); mask && !stored.is_scalar()) {
+            const Tensor values = stored.tensor();
+            if (values.rank(line.at) == 1 + x.rank(line.at) - mask->rank(line.at) &&
+                !values.shape(line.at)[0].is(1)) {
+                store_in_turn(x, *mask, values, line.at);
+                return 0;
+            }
+        }
+        Access(x, indices_of(key, x, line.at), line.at) = stored;
         return 0;
     } catch (...) {
         set_python_error();
