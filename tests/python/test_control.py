@@ -319,6 +319,22 @@ class Branches(ControlTest):
 
         self.refuses(f, [1], "'y' is None", f"test_control.py:{line(-3)}")
 
+    def test_a_value_that_is_not_used_may_be_of_a_scope_that_has_ended(self):
+        def f(x):
+            y = x
+            for i in fn.range(3):
+                if x > 5:
+                    y = x + 1
+                if x > 2:
+                    y = x
+                else:
+                    y = -2 * x
+                x = x + y
+            return x, y
+
+        self.gives(f, [3], [24, 12])
+        self.gives(f, [1], [-1, -2])
+
     def test_conditional_expression(self):
         def f(x):
             a = x if x > 2 else -x

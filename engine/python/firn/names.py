@@ -174,10 +174,10 @@ class Liveness:
     """The names whose values are still used: after each branch and loop, and at the start of each iteration."""
 
     def __init__(self, function):
-        self.after, self.head, self.second = {}, {}, {}
+        self.after, self.head, self.start, self.second = {}, {}, {}, {}
         self._block(function.body, frozenset(), _Ways(frozenset(), frozenset(), frozenset()))
 
-    # `second` has the names that the second side of a branch begins with.
+    # `start` has the names that a branch begins with, and `second` those that its second side begins with.
 
     def needed(self, statement):
         return self.after[statement] | self.head.get(statement, frozenset())
@@ -200,6 +200,7 @@ class Liveness:
             self.after[s] = live
             self.second[s] = self._block(s.orelse, live, ways)
             inside = self._block(s.body, live, ways) | self.second[s]
+            self.start[s] = inside
             return (inside - set(_walrus(s.test))) | used(s.test)
         if isinstance(s, (ast.For, ast.AsyncFor)):
             self.after[s] = live

@@ -107,6 +107,10 @@ def _same(a, b):
         return False
 
 
+def _has_ended(value):
+    return any(type(leaf) is Tensor and _firn._has_ended(leaf) for leaf in flatten(value)[0])
+
+
 def _shown(value):
     if isinstance(value, Tensor):
         return f"a tensor of {value.dtype!r}"
@@ -429,6 +433,10 @@ class _Recorded:
             raise _firn.UserError(f"{what} '{name}' is assigned in a recorded scope ({place}): {_REFUSED[what]}")
         held = frame.held
         home = _firn._current_scope()
+        if spec.idle:  # they may have values of scopes that have ended
+            values = [
+                UNBOUND if key in spec.idle and _has_ended(value) else value for key, value in zip(spec.keys, values)
+            ]
         frame.sync(spec.keys[: spec.carried], values)
         frame.stack.append(self)
         state.stack.append(self)
@@ -819,9 +827,9 @@ class WhileLoop(_RecordedLoop):
 class Spec:
     """What is known of a scope before the function runs: the names and attributes that it may carry."""
 
-    __slots__ = ("keys", "places", "refused", "has_else", "returned", "carried", "stored", "live")
+    __slots__ = ("keys", "places", "refused", "has_else", "returned", "carried", "stored", "live", "idle")
 
-    def __init__(self, names, places, refused=(), has_else=False, returned=None, carried=None, stored=(), live=()):
+    def __init__(self, names, places, refused=(), has_else=False, returned=None, carried=None, stored=(), live=(), idle=()):
         self.keys = names  # the first `carried` ones; the second side of a branch begins with others as well
         self.carried = len(names) if carried is None else carried
         self.places = places
@@ -830,6 +838,7 @@ class Spec:
         self.returned = returned
         self.stored = stored  # of a loop: the names that it carries and stores to by index
         self.live = live  # and the names that are used after its start
+        self.idle = idle  # of a branch: the names whose values before it are not used
 
 
 class Frame:

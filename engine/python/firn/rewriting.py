@@ -470,12 +470,14 @@ class _Function:
                     if isinstance(target, ast.Name):
                         refused.append(("the name", target.id, each.lineno))
         count = len(names) if carried is None else carried
-        stored = live = ()
+        stored = live = idle = ()
+        if isinstance(s, ast.If):
+            idle = set(names) - self.live.start[s] - self.captured
         if isinstance(s, LOOPS):
             stored = self.stored & set(names)
             live = self.live.needed(s) | self.captured if stored else ()
         self.specs.append(
-            Spec(tuple(names), tuple(places), tuple(refused), has_else, self.returned, count, stored, live)
+            Spec(tuple(names), tuple(places), tuple(refused), has_else, self.returned, count, stored, live, idle)
         )
         bases = []
         for path, _ in places:
