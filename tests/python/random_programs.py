@@ -18,6 +18,7 @@ class Writer:
         self.loops = []  # of each loop around: whether it is recorded
         self.conditions = 0  # recorded branches since the innermost loop
         self.statements = 0
+        self.in_else = 0  # of loops
 
     def choose(self, *options):
         return self.random.choice(options)
@@ -135,7 +136,7 @@ class Writer:
             return self.while_loop(depth, names, room)
         if self.loops and self.chance(0.8):
             return self.jump(depth, names)
-        if not self.loops and self.chance(0.4):
+        if not self.loops and not self.in_else and self.chance(0.4):
             return self.early_return(depth, names)
         return self.assignment(depth, names)
 
@@ -161,8 +162,7 @@ class Writer:
             return None
         if roll < 0.4 and known and kind in "if":
             name = self.random.choice(known)
-            value = self.number(kind) if name[0] == "w" else self.leaf(names, kind)
-            self.write(depth, f"{name} {self.choose('+=', '-=')} {value}")
+            self.write(depth, f"{name} {self.choose('+=', '-=')} {self.number(kind)}")
             return None
         text = self.bounded(names, kind)
         if text is None:
@@ -222,7 +222,9 @@ class Writer:
         self.in_loop(depth, inside, room, recorded)
         if not recorded and self.chance(0.1):
             self.write(depth, "else:")
+            self.in_else += 1
             self.block(depth + 1, names, 1)
+            self.in_else -= 1
         return None
 
     def in_loop(self, depth, inside, room, recorded):

@@ -520,6 +520,17 @@ class Jumps(ControlTest):
 
         self.refuses(f, [1], "return", "recorded loop", f"test_control.py:{line(-3)}")
 
+    def test_return_in_the_else_of_a_loop_is_refused(self):
+        def f(x):
+            for k in [1, 2]:
+                x = x + 1
+            else:
+                if x > 1:
+                    return x
+            return -x
+
+        self.refuses(f, [1], "return", f"test_control.py:{line(-3)}")
+
     def test_return_in_a_loop_of_pythons(self):
         def f(x):
             for k in [1, 2]:
@@ -550,6 +561,21 @@ class Carried(ControlTest):
             return total
 
         self.gives(f, [[0.5, 1.0, 2.0]], 3.5)
+
+    def test_an_integer_becomes_a_float_in_a_later_scope(self):
+        def f(x):
+            n = 0
+            if x > 1:
+                n = 4
+            for i in fn.range(2):
+                n = n + 0.5
+            if x > 2:
+                n = n * x
+            return n
+
+        self.gives(f, [2.0], 5.0)
+        self.gives(f, [3.0], 15.0)
+        self.gives(f, [1.0], 1.0)
 
     def test_a_tensor_keeps_its_type(self):
         def f(x):

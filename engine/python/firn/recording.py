@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import sys
 from _thread import _local
+from _weakref import ref
 
 from . import _firn
 from .trees import build, flatten
@@ -94,7 +95,19 @@ def is_number(value):
     return type(value).__module__ == "numpy" and hasattr(value, "dtype")
 
 
+_of_numbers = {}  # by id: tensors that names have, which began as numbers of Python
+
+
+def _note_number(tensor):
+    key = id(tensor)
+    _of_numbers[key] = ref(tensor, lambda _: _of_numbers.pop(key, None))
+    return tensor
+
+
 def _is_weak(value):
+    """Whether it may take values of floats where it is an integer, as a name of a number of Python may."""
+    if type(value) is Tensor:
+        return id(value) in _of_numbers
     return isinstance(value, (int, float, _firn.Size))
 
 
@@ -161,7 +174,8 @@ class Held:
         self.leaves = []
         for k, leaf in enumerate(leaves):
             if type(leaf) is Tensor:
-                self.leaves.append(_firn._Carrier(leaf, home))
+                dtype = types.get((key, k)) if types else None
+                self.leaves.append(_firn._Carrier(leaf if dtype is None else leaf.astype(dtype), home))
             elif not is_number(leaf):
                 self.leaves.append(_Fixed(leaf))
             elif later:
@@ -274,11 +288,11 @@ class Held:
         if self.tree is _NOTHING:
             return UNBOUND
         out = []
-        for carrier in self.leaves:
+        for carrier, weak in zip(self.leaves, self.weak):
             if type(carrier) is not _firn._Carrier:
                 out.append(carrier.value)
             elif carrier.has_value:
-                out.append(carrier.read())
+                out.append(_note_number(carrier.read()) if weak else carrier.read())
             elif carrier.lost:
                 return Lost(carrier.lost)
             else:
@@ -854,9 +868,11 @@ class Frame:
     def __enter__(self):
         return self
 
-    def __exit__(self, *error):
+    def __exit__(self, kind, error, trace):
         if self.stack:
             self.unwind(0)
+            if kind is None:
+                fail("a recorded loop or branch was left by a statement that cannot be recorded")
 
     def depth(self):
         return len(self.stack)

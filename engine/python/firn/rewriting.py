@@ -536,6 +536,13 @@ class _Function:
         handler = ast.ExceptHandler(_attribute("_firn_", "Retry"), None, [ast.Expr(_method(scope, "retry"))])
         return [_at(s, ast.Try(inside, [handler], [], []))]
 
+    def otherwise(self, s):
+        """The else of a loop."""
+        self.guarded_returns += 1
+        out = self.block(s.orelse)
+        self.guarded_returns -= 1
+        return out
+
     def behind_loop(self, s, scope, names):
         if not names:
             return []
@@ -555,7 +562,7 @@ class _Function:
             return out + self.block(s.body) + [_at(s, ast.Expr(end))]
 
         inside = self.guarded(s, scope, self.loop_body(s, scope, names, [], body))
-        loop = _at(s, ast.For(_name(index, True), _name(scope), inside, self.block(s.orelse)))
+        loop = _at(s, ast.For(_name(index, True), _name(scope), inside, self.otherwise(s)))
         return [make, loop, *self.behind_loop(s, scope, names)]
 
     def do_While(self, s):
@@ -571,7 +578,7 @@ class _Function:
             return [_at(s, ast.If(test, then, []))]
 
         inside = self.guarded(s, scope, self.loop_body(s, scope, names, [], body))
-        loop = _at(s, ast.While(_method(scope, "next", _tuple(names)), inside, self.block(s.orelse)))
+        loop = _at(s, ast.While(_method(scope, "next", _tuple(names)), inside, self.otherwise(s)))
         return [make, loop, *self.behind_loop(s, scope, names)]
 
     def jump(self, s, what):
