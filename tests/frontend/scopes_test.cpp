@@ -63,13 +63,15 @@ TEST_F(Scopes, WhileIsGivenItsCondition) {
 TEST_F(Scopes, CarrierMadeInABranchBelongsToTheScopeAround) {
     for (int start : {1, 5}) {
         const Tensor x = start;
+        Tensor seen = 0;
         const uint64_t around = current_scope();
         BranchScope branch(Arg(x > 3));
         Carrier carrier(Tensor(7), around);
         EXPECT_TRUE(carrier.assign(x * 10, here()));
         branch.otherwise();
-        EXPECT_EQ(carrier.read(here()).item<int>(), 7);
+        seen = carrier.read(here());
         branch.close();
+        EXPECT_EQ(seen.item<int>(), start > 3 ? 0 : 7);
         EXPECT_EQ(carrier.read(here()).item<int>(), start > 3 ? 50 : 7);
     }
 }
