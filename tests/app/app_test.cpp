@@ -7,6 +7,7 @@
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
+#include <thread>
 
 #include "compiler/base/error.h"
 #include "engine/app/exr.h"
@@ -183,6 +184,30 @@ TEST_F(Apps, WritePresetsAndReadTheirOwnAlone) {
 TEST_F(Apps, DumpTheirPrograms) {
     EXPECT_EQ(show({"--dump", folder_ + "dump"}), 0);
     EXPECT_FALSE(fs::is_empty(folder_ + "dump"));
+}
+TEST_F(Apps, RunInTheCurrentSessionWhereTheyAreAskedTo) {
+    const auto run = [&] {  // in a thread, whose session has no device yet
+        const Session mine = current_session();
+        const auto next = compile([](Tensor x) { return x + 1.0f; }, {f32("n")});
+        App& app = app_;
+        app.use_current_session();
+        const auto status_of = [&](std::vector<std::string> arguments) {
+            return run_app(app, std::move(arguments), [&](Window&) {
+                EXPECT_EQ(current_session().state(), mine.state());
+                EXPECT_EQ(next(tensor({1.0f})).to_vector<float>(), std::vector<float>{2.0f});
+            });
+        };
+        EXPECT_EQ(status_of({"--device", "0", "--validate"}), 0);
+        EXPECT_NE(mine.profile().device_class, DeviceClass::Native);
+        EXPECT_EQ(status_of({}), 0);
+        testing::internal::CaptureStderr();
+        EXPECT_EQ(status_of({"--device", "cpu"}), 2);
+        const std::string said = testing::internal::GetCapturedStderr();
+        EXPECT_NE(said.find("late: --device cpu comes too late: the program has computed on"),
+                  std::string::npos)
+            << said;
+    };
+    std::thread(run).join();
 }
 TEST_F(Apps, SayWhatTheProgramThrows) {
     const auto status_of = [&](auto thrown) {
