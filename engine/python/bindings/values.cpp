@@ -109,7 +109,7 @@ py::object Parts::operator[](size_t k) const {
 
 py::object make_named_tuple(py::module_& m, const char* name, const char* fields,
                             py::tuple defaults, const char* doc) {
-    // A handle: what ends behind Python may not release objects.
+    // Without an owner: Python is gone when statics end.
     static const py::handle make =
         py::object(py::module_::import("collections").attr("namedtuple")).release();
     py::object type =
