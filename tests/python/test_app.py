@@ -300,6 +300,19 @@ class HeadlessRuns(unittest.TestCase):
             self.assertIn("comes too late: the program has computed on", error)
         self.assertEqual(run(source, "--headless", "--device", "cpu", environment={"FIRN_DEVICE": "cpu"})[0], 0)
 
+    def test_the_example_is_drawn(self):
+        example = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../apps/python/wave.py")
+        for words in ([], ["--dt", "0"]):
+            status, out, error = run(example, "--headless", "--frames", "60", "--size", "160x120",
+                                     "--out", self.path("wave.png"), *words)
+            self.assertEqual((status, error), (0, ""))
+            pixels = read_png(self.path("wave.png")).astype(int)
+            if words:  # a drop that stands still
+                self.assertGreater(pixels[60, 80, 0], pixels[60, 100, 0])
+            else:  # a ring around it
+                self.assertLess(pixels[60, 80, 0], pixels[60, 100:120, 0].max())
+                np.testing.assert_allclose(pixels[60, 51:80], pixels[60, 81:110][::-1], atol=2)
+
     def test_options_are_texts_of_the_command_line(self):
         status, out, error = run("""
             import firn as fn

@@ -232,7 +232,7 @@ def show(x, fps=30, *, colormap=None, range=None, size=None, file=None):
     if file is not None:
         _write(file, pictures, fps, frames is not None)
         return
-    from IPython.display import display
+    from IPython.display import display  # type: ignore
 
     first = pictures[0]
     png = first.png() if frames is None else _film(pictures, fps)
@@ -363,7 +363,7 @@ class Live:
         picture = window.picture()
         data = {"image/png": picture.png(), "text/plain": f"<firn.Live {picture.width}x{picture.height}>"}
         metadata = {"image/png": {"width": self.width, "height": self.height}}
-        from IPython.display import display, update_display
+        from IPython.display import display, update_display  # type: ignore
 
         if self._shown is None:
             self._shown = display(data, metadata=metadata, raw=True, display_id=True)
@@ -376,13 +376,13 @@ class Live:
         if self._shell is None:
             return window.param(name, value, min=min, max=max, help=help)
         try:
-            import ipywidgets
+            import ipywidgets  # type: ignore
         except ImportError:
             raise _firn.UserError(
                 "view.slider: sliders in notebooks are those of ipywidgets, which is not installed for this Python; "
                 "install it (pip install ipywidgets, or Debian's python3-ipywidgets), or write the value in the cell"
             ) from None
-        from IPython.display import display
+        from IPython.display import display  # type: ignore
 
         param = window.param(name, value, min=min, max=max, help=help)
         is_whole = isinstance(param.value, int)
@@ -403,7 +403,7 @@ def _take_widget_messages(kernel):
     if queue is None or stream is None or not hasattr(queue, "get_nowait"):
         return
     import json
-    import zmq
+    import zmq  # type: ignore
 
     stream.flush(zmq.POLLIN)
     waiting = [queue.get_nowait() for _ in range(queue.qsize())]
