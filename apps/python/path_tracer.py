@@ -319,3 +319,5 @@ def main(window):
             total = add_sample(total, sky, camera(width / height), *settings, samples, app.seed())
             samples += 1
         window.show(developed(total, samples, exposure))
+        if app.writes_numbers():
+            app.set_numbers(total / samples)  # files of numbers have the light as it is
