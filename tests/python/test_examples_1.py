@@ -1,6 +1,7 @@
-"""The examples of apps/python that draw: each runs headless, and what it shows is checked; C++'s demos show the same."""
+"""The examples of apps/python that draw: each runs headless, and what it shows is checked; C++'s show the same."""
 import contextlib
 import io
+import json
 import os
 import pathlib
 import re
@@ -13,6 +14,8 @@ import unittest
 import numpy as np
 
 import firn as fn
+
+import display
 
 EXAMPLES = pathlib.Path(__file__).parents[2] / "apps/python"
 DEMOS = pathlib.Path(fn.__file__).parents[2] / "bin"
@@ -88,7 +91,8 @@ class Blur(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             out = os.path.join(folder, "blur.png")
             flags = ["--headless", "--frames", "2", "--size", "64x36", "--device", "0", "--validate", "--out", out]
-            done = subprocess.run([sys.executable, EXAMPLES / "blur.py", *flags], capture_output=True, text=True, timeout=600)
+            command = [sys.executable, EXAMPLES / "blur.py", *flags]
+            done = subprocess.run(command, capture_output=True, text=True, timeout=600)
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
             self.assertTrue(os.path.exists(out))
 
@@ -199,6 +203,61 @@ class PathTracer(unittest.TestCase):
                 self.assertTrue(np.isfinite(run.frame).all())
                 object_, sky = (part.std(axis=(0, 1)).max() for part in (run.frame[12:24, 26:38], run.frame[:4]))
                 self.assertGreater(object_, 5 * sky + 0.05, (scene, show))
+
+
+SAYS_WHEN_SHOWN = """
+    import runpy
+    import firn as fn
+
+    show = fn.Window.show
+
+    def shown(window, *args, **named):
+        show(window, *args, **named)
+        if window.frame() == 3:
+            print("shown", flush=True)
+
+    fn.Window.show = shown
+    runpy.run_path("{path}", run_name="__main__")
+"""
+DRAG = [
+    "windowfocus WINDOW", "mousemove --window WINDOW 500 120", "sleep 0.5", "mousedown 1", "sleep 0.5",
+    "mousemove --window WINDOW 540 120", "sleep 0.5", "mouseup 1", "sleep 0.2", "click 4", "sleep 0.5",
+]
+
+
+@unittest.skipUnless(display.has_driver(), "windows need a driver of Vulkan")
+@display.needs("Xvfb", "xdotool")
+class Windows(unittest.TestCase):
+    """What the mouse does in real windows."""
+
+    def parameters_after(self, name, *drag, flags=()):
+        """The parameters at the end of a run in which the mouse did this."""
+        screen = display.Display()
+        self.addCleanup(screen.close)
+        with tempfile.TemporaryDirectory() as folder:
+            preset = os.path.join(folder, "preset.json")
+            words = ["--size", "640x240", "--forget", "--save-preset", preset, *flags]
+            source = SAYS_WHEN_SHOWN.format(path=str(EXAMPLES / f"{name}.py"))
+            program = display.Program(source, *words, environment=screen.environment())
+            program.wait_for("shown")
+            screen.hand(name, *drag, "windowfocus WINDOW key Escape")
+            status, _, error = program.end()
+            self.assertEqual(status, 0, error)
+            with open(preset) as file:
+                return json.load(file)["parameters"]
+
+    def test_dragging_stirs_the_fluid(self):
+        self.assertIs(self.parameters_after("fluid", *DRAG)["script"], False)
+
+    def test_dragging_and_the_wheel_move_the_mandelbrot_set(self):
+        after = self.parameters_after("mandelbrot", *DRAG)
+        self.assertLess(after["x"], -0.7455)
+        self.assertGreater(after["zoom"], 8.5)
+
+    def test_dragging_turns_the_camera_of_the_path_tracer(self):
+        after = self.parameters_after("path_tracer", *DRAG, flags=["--scene", "ball", "--around", "40"])
+        self.assertLess(after["around"], 39)
+        self.assertLess(after["distance"], 4.7)
 
 
 if __name__ == "__main__":
