@@ -1,5 +1,6 @@
 """Control flow over tensors: what rewritten functions and the forms by `with` record, and what they refuse."""
 
+import ast
 import dataclasses
 import functools
 import importlib.util
@@ -801,6 +802,18 @@ class Carried(ControlTest):
 
 
 class Functions(ControlTest):
+    def test_marks_of_other_libraries_on_trees_are_left_alone(self):
+        def f(x):
+            for _ in fn.range(2):
+                x = x * 3
+            return x
+
+        # Tracebacks of IPython give nodes a parent, and ast.Load() is one object for all trees.
+        name = ast.parse("x").body[0].value
+        self.addCleanup(delattr, name.ctx, "parent")
+        name.ctx.parent = name
+        self.gives(f, [[1]], [9])
+
     def test_closures_defaults_and_keywords(self):
         scale = 3
 

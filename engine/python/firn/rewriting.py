@@ -691,9 +691,12 @@ def _strip(node):
 
 
 def _copy(node):
-    """A copy of a tree."""
+    """A copy of a tree, without what other libraries hang on its nodes (contexts are one object for all trees)."""
     made = type(node)()
-    for name, value in node.__dict__.items():
+    for name in (*node._fields, *node._attributes):
+        if not hasattr(node, name):
+            continue
+        value = getattr(node, name)
         if isinstance(value, ast.AST):
             value = _copy(value)
         elif isinstance(value, list):
