@@ -527,7 +527,8 @@ class HeadlessWindows(unittest.TestCase):
         power.value = 2
         until(lambda: raised(x).tolist() == [9.0], "the new program")
         power.value = 4
-        self.assertEqual((raised(x).tolist(), raised.refused), ([9.0], "no fourth power"))
+        for _ in range(3):
+            self.assertEqual((raised(x).tolist(), raised.refused), ([9.0], "no fourth power"))
         power.value = 3
         until(lambda: raised(x).tolist() == [27.0], "the last program")
         self.assertEqual((made, raised.refused), ([1, 2, 4, 3], ""))

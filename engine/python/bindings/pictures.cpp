@@ -44,23 +44,13 @@ std::string write_film(const std::string& path, const std::vector<Picture>& pict
     throw UserError("a film is written as .gif, .mp4 or .png, and not as '" + path + "'");
 }
 
-/// True if a pixel is not opaque.
-bool has_alpha(const Picture& picture) {
-    for (size_t k = 3; k < picture.rgba.size(); k += 4)
-        if (picture.rgba[k] != 255) return true;
-    return false;
-}
-
-Samples samples_of(const Picture& picture, bool with_alpha) {
+/// Red, green and blue: frames are opaque.
+Samples samples_of(const Picture& picture) {
     Samples out;
     out.width = picture.width;
     out.height = picture.height;
-    out.channels = with_alpha ? 4 : 3;
+    out.channels = 3;
     const size_t pixels = picture.rgba.size() / 4;
-    if (out.channels == 4) {
-        out.narrow = picture.rgba;
-        return out;
-    }
     out.narrow.resize(3 * pixels);
     for (size_t k = 0; k < pixels; ++k) std::copy_n(&picture.rgba[4 * k], 3, &out.narrow[3 * k]);
     return out;
@@ -93,13 +83,10 @@ class MemoryFile {
     size_t size_ = 0;
 };
 
-/// The bytes of a PNG file; without a word it has alpha where that is needed.
-py::bytes png_of(const Picture& picture, std::optional<bool> with_alpha) {
+/// The bytes of a PNG file.
+py::bytes png_of(const Picture& picture) {
     MemoryFile file;
-    const bool written = without_gil([&] {
-        return write_png_to(file.file,
-                            samples_of(picture, with_alpha.value_or(has_alpha(picture))));
-    });
+    const bool written = without_gil([&] { return write_png_to(file.file, samples_of(picture)); });
     if (!written) throw UserError("the picture could not be encoded as a PNG");
     const std::string_view bytes = file.take();
     return {bytes.data(), bytes.size()};
@@ -115,10 +102,8 @@ void bind_pictures(py::module_& m) {
         py::buffer_protocol())
         .def_readonly("width", &Picture::width)
         .def_readonly("height", &Picture::height)
-        .def_property_readonly("has_alpha", &has_alpha, "Whether a pixel is not opaque.")
-        .def("png", &png_of, py::arg("alpha") = py::none(),
-             "The bytes of a PNG file, with alpha where it is needed, or as is said.")
-        .def("_repr_png_", [](const Picture& self) { return png_of(self, std::nullopt); })
+        .def("png", &png_of, "The bytes of a PNG file.")
+        .def("_repr_png_", &png_of)
         .def(
             "save",
             [](const Picture& self, const py::object& path) {

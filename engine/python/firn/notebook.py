@@ -179,8 +179,7 @@ def _film(pictures, fps):
                 f"firn.show: the frames of a film have one size; one is {first.width}x{first.height} and another "
                 f"{picture.width}x{picture.height}"
             )
-    has_alpha = any(picture.has_alpha for picture in pictures)
-    return _apng([picture.png(has_alpha) for picture in pictures], fps)
+    return _apng([picture.png() for picture in pictures], fps)
 
 
 def _frames_of(x):
