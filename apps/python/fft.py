@@ -6,14 +6,15 @@ import firn as fn
 
 ROW, LANES = 256, 64  # of the kernel: elements of a row, and invocations that share it
 
-app = fn.App("fft", help="A picture whose fast or slow waves are taken out, and its spectrum.", size=(1024, 512), headless_frames=1)
+HELP = "A picture whose fast or slow waves are taken out, and its spectrum."
+app = fn.App("fft", help=HELP, size=(1024, 512), headless_frames=1)
 cutoff = app.param("cutoff", 20.0, min=1, max=128, help="waves across the picture at which the filter halves")
 sharpen = app.param("sharpen", False, help="keep the fast waves instead of the slow ones")
 
 
 @fn.function
 def transform(z, sign=-1):
-    """Along the last axis, whose size is a power of two, by Stockham: each step is one kernel that reads two elements."""
+    """Along the last axis, whose size is a power of two, by Stockham: each step is one kernel."""
     n = z.re.shape[-1]
     place = fn.arange(n)
     span = fn.tensor(1)  # the size of the transforms that are done
@@ -69,7 +70,8 @@ def filtered(picture: fn.f32["n", "m"], cutoff: fn.f32, sharpen: fn.boolean):
     n, m = picture.shape
     spectrum = transform_2d(fn.Complex(picture, fn.zeros((n, m))))
     i, j = fn.indices((n, m))
-    frequency = fn.hypot((i + n // 2) % n - n // 2, (j + m // 2) % m - m // 2)  # the slowest waves stand in the corners
+    # The slowest waves stand in the corners.
+    frequency = fn.hypot((i + n // 2) % n - n // 2, (j + m // 2) % m - m // 2)
     slow = fn.exp(-math.log(2) * fn.square(frequency / cutoff))
     spectrum = spectrum * fn.select(sharpen, 1 - slow, slow)
     shown = fn.log(1 + fn.hypot(spectrum.re, spectrum.im))[(i + n // 2) % n, (j + m // 2) % m]

@@ -1,10 +1,11 @@
-"""Poisson's equation by Gauss and Seidel's method with over-relaxation: points of a chessboard's colours take turns."""
+"""Poisson's equation by Gauss and Seidel's method with over-relaxation: two colours of points take turns."""
 
 import firn as fn
 
-app = fn.App("poisson", help="The potential of charges in a box, and how fast it is found.", size=(720, 720), headless_frames=1)
+HELP = "The potential of charges in a box, and how fast it is found."
+app = fn.App("poisson", help=HELP, size=(720, 720), headless_frames=1)
 steps = app.param("steps", 256, min=1, max=512, help="iterations of each frame")
-relaxation = app.param("relaxation", 1.954, min=1, max=2, help="1: Gauss and Seidel's method; more goes beyond its value")
+relaxation = app.param("relaxation", 1.954, min=1, max=2, help="1: Gauss and Seidel's method; more goes beyond")
 colours = app.param("colours", True, help="black points see the new red ones; off: all at once, as Jacobi's method")
 side = app.param("side", 128, min=16, max=512, help="points along each side, from the next reset")
 

@@ -9,7 +9,7 @@ import firn as fn
 
 @fn.function
 def gram_schmidt(a):
-    """q with orthonormal columns and the upper triangular r, with q @ r = a (the modified form, which loses fewer bits)."""
+    """q with orthonormal columns and the upper triangular r, with q @ r = a, by the modified form."""
     m, n = a.shape
     q, r = fn.zeros((m, n)), fn.zeros((n, n))
     for k in fn.range(n):
@@ -49,10 +49,8 @@ def main(n=32):
     a = np.random.default_rng(1).random((n, n), dtype=np.float32)
     for function in (decompose, library):
         q, r, inverse = (x.numpy() for x in function(a))
-        print(
-            f"{function.__name__}: |q r - a| {abs(q @ r - a).max():.1e}, |q' q - 1| {abs(q.T @ q - np.eye(n)).max():.1e}, "
-            f"|a inverse - 1| {abs(a @ inverse - np.eye(n)).max():.1e}"
-        )
+        wrong = {"q r": q @ r - a, "q' q": q.T @ q - np.eye(n), "a inverse": a @ inverse - np.eye(n)}
+        print(f"{function.__name__}: errors of", ", ".join(f"{name} {abs(x).max():.1e}" for name, x in wrong.items()))
 
 
 if __name__ == "__main__":
