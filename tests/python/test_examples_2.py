@@ -167,6 +167,12 @@ class Windows(unittest.TestCase):
 
 
 class Page(unittest.TestCase):
+    def test_every_name_is_there(self):
+        with open(PAGE) as file:
+            names = set(re.findall(r"\bfn\.([a-zA-Z_]\w*)", file.read()))
+        self.assertGreater(len(names), 60)
+        self.assertEqual(sorted(name for name in names if not hasattr(fn, name)), [])
+
     def test_every_block_runs(self):
         with open(PAGE) as file:
             lines = file.read().splitlines()
