@@ -64,7 +64,8 @@ TEST(Layers, EngineKnowsOnlyThePlainDataOfTheCompiler) {
     check_includes("engine", [](const std::string& file, const std::string& name) {
         // The package of Python stands over the facade.
         return starts(file, "engine/firn/") || starts(file, "engine/python/") ||
-               !starts(name, "compiler/") || starts(name, "compiler/program/") || starts(name, "compiler/base/");
+               !starts(name, "compiler/") || starts(name, "compiler/program/") ||
+               starts(name, "compiler/base/");
     });
 }
 

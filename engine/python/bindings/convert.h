@@ -157,7 +157,8 @@ struct type_caster<firn::Size> {
     PYBIND11_TYPE_CASTER(firn::Size, const_name("int | Size"));
     bool load(handle from, bool) {
         // What is often tried first, where another overload takes tensors.
-        if (PyFloat_Check(from.ptr()) || PyTuple_Check(from.ptr()) || firn::python::tensor_in(from.ptr()))
+        if (PyFloat_Check(from.ptr()) || PyTuple_Check(from.ptr()) ||
+            firn::python::tensor_in(from.ptr()))
             return false;
         try {
             value = firn::python::size_of(from);
