@@ -69,10 +69,14 @@ void set_attribute(const py::object& self, const py::str& name, const py::object
         throw py::error_already_set();
 }
 
-/// Modules and functions one after the other, by their positions.
-struct PythonSequential : Module {
-    std::vector<py::object> parts;
-};
+/// Modules and functions one after the other, by their positions. The parts are an attribute of the
+/// object of Python, where the garbage collector sees them.
+struct PythonSequential : Module {};
+constexpr const char* kParts = "_parts";
+
+py::tuple parts_of(const py::object& sequential) {
+    return py::dict(sequential.attr("__dict__"))[kParts];
+}
 
 // ---- optimizers by rules of Python ----
 
@@ -196,37 +200,44 @@ void bind_modules(py::module_& m) {
         "Returns self.forward(...).");
 
     py::class_<PythonSequential, Module>(
-        m, "Sequential",
+        m, "Sequential", py::dynamic_attr(),
         "Sequential(*parts: Callable[[Tensor], Tensor])\n\n"
         "Modules and functions one after the other; modules are called by their "
         "positions, as PyTorch does: `0.weight`, `2.weight`.")
-        .def(py::init([](const py::args& parts) {
-            const Line line;
-            PythonSequential out;
-            for (const py::handle& part : parts) {
-                if (!PyCallable_Check(part.ptr()))
-                    throw py::type_error("Sequential: each part is a module or a function");
-                if (py::isinstance<Module>(part))
-                    OpenModule::add_module(out, std::to_string(out.parts.size()),
-                                           part.cast<const Module&>(), line.at);
-                out.parts.push_back(py::reinterpret_borrow<py::object>(part));
-            }
-            return out;
-        }))
+        .def(
+            "__init__",
+            [](py::detail::value_and_holder& self, const py::args& parts) {
+                const Line line;
+                auto* made = new PythonSequential;
+                self.value_ptr() = made;
+                for (size_t k = 0; k < parts.size(); ++k) {
+                    const py::object part = parts[k];
+                    if (!PyCallable_Check(part.ptr()))
+                        throw py::type_error("Sequential: each part is a module or a function");
+                    if (py::isinstance<Module>(part))
+                        OpenModule::add_module(*made, std::to_string(k), part.cast<const Module&>(),
+                                               line.at);
+                }
+                const py::object object =
+                    py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(self.inst));
+                py::dict(object.attr("__dict__"))[kParts] = py::tuple(parts);
+            },
+            py::detail::is_new_style_constructor())
         .def(
             "__call__",
-            [](const PythonSequential& self, py::object x) {
-                for (const py::object& part : self.parts) x = part(x);
+            [](const py::object& self, py::object x) {
+                for (const py::handle& part : parts_of(self)) x = part(x);
                 return x;
             },
             py::arg("x"), "__call__(x: Tensor) -> Tensor")
-        .def("__len__", [](const PythonSequential& self) { return self.parts.size(); })
+        .def("__len__", [](const py::object& self) { return parts_of(self).size(); })
         .def(
             "__getitem__",
-            [](const PythonSequential& self, size_t k) {
-                if (k >= self.parts.size())
+            [](const py::object& self, size_t k) -> py::object {
+                const py::tuple parts = parts_of(self);
+                if (k >= parts.size())
                     throw py::index_error("Sequential has no part " + std::to_string(k));
-                return self.parts[k];
+                return parts[k];
             },
             py::arg("k"));
 

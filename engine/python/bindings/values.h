@@ -100,6 +100,12 @@ Callback<R(const std::vector<Tensor>&)> spread(const py::function& f) {
     };
 }
 
+/// The Python line of a call that calls back into Python: what is recorded there has lines of its
+/// own.
+struct LineAt {
+    SourceLine at = python_line();
+};
+
 /// The rule of custom_gradient: f(xs, y, cotangent) gives a list of cotangents.
 Callback<std::vector<Tensor>(const std::vector<Tensor>&, const Tensor&, const Tensor&)>
 gradient_rule(const py::function& rule);

@@ -1,11 +1,12 @@
 """Writes the C++ of the selected bindings."""
 
+import re
 from pathlib import Path
 
 import choices
 from bindings import Binding, Selection
 from conversions import Conversions, Unknown, bare, python_default
-from declarations import Class
+from declarations import Class, Field
 
 HEAD = "// Made from the reference of the headers by engine/python/generate.\n"
 INCLUDES = """#include "engine/python/bindings/entries.h"
@@ -14,6 +15,10 @@ INCLUDES = """#include "engine/python/bindings/entries.h"
 """
 KINDS = {"function": "Function", "method": "Method", "constructor": "Constructor", "static": "Static",
          "getter": "Getter", "setter": "Setter"}
+
+
+# Functions of Python that C++ calls: what they record has lines of its own.
+CALLBACKS = re.compile(r"py::function|Callback<|AnyInitialiser|AnyRule")
 
 
 def quoted(text: str) -> str:
@@ -64,13 +69,15 @@ def wrapper(number: int, binding: Binding) -> str:
     uses_line = any("line" in statement for statement in binding.body)
     lines = [f"{binding.given.type} call_{number}({', '.join(binding.cpp_parameters)}) {{"]
     if binding.kind not in ("getter", "setter") or uses_line:
-        lines.append("    const Line line;")
+        calls_back = any(CALLBACKS.search(a.taken.type) for a in binding.arguments)
+        lines.append("    const LineAt line;" if calls_back else "    const Line line;")
     lines += ["    " + statement for statement in binding.body]
     return "\n".join(lines + ["}"])
 
 
 def row(number: int, binding: Binding, called: Binding, with_text: bool) -> str:
-    return (f'    {{"{binding.name}", {quoted(arguments_text(binding))},\n     {quoted(docstring(binding, with_text))},\n'
+    return (f'    {{"{binding.name}", {quoted(arguments_text(binding))},\n'
+            f"     {quoted(docstring(binding, with_text))},\n"
             f"     &define<{called.function_type}>, reinterpret_cast<void (*)()>(&call_{number}), "
             f"EntryKind::{KINDS[binding.kind]}}},")
 
@@ -165,6 +172,13 @@ def defaulted(source: Class) -> list:
     return out
 
 
+def struct_default(each: Field) -> str:
+    """The default of a field of a named tuple, in Python."""
+    if each.type.startswith("std::vector<"):
+        return "()"
+    return python_default(each.default) or "None"
+
+
 # Plain tuples are no complex numbers and no quaternions.
 EXACT = {"Complex", "Quaternion"}
 
@@ -212,7 +226,7 @@ def structs_file(structs: list[Class]) -> str:
         out.append("}")
     out.append("\nvoid bind_structs(py::module_& m) {")
     for each in structs:
-        defaults = [python_default(f.default) or "None" for f in defaulted(each)]
+        defaults = [struct_default(f) for f in defaulted(each)]
         values = ", ".join(default_value(d) for d in defaults)
         names = " ".join(choices.python_name(f.name) for f in each.fields)
         told = "\n".join(f"    {choices.python_name(f.name)}: {' '.join(f.doc.split())}" for f in each.fields if f.doc)
@@ -226,6 +240,8 @@ def structs_file(structs: list[Class]) -> str:
 def default_value(text: str) -> str:
     if text == "None":
         return "py::none()"
+    if text == "()":
+        return "py::tuple()"
     if text in ("True", "False"):
         return text.lower()
     if text.startswith("'"):
