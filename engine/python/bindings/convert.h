@@ -184,6 +184,7 @@ template <>
 struct type_caster<firn::Shape> {
     PYBIND11_TYPE_CASTER(firn::Shape, const_name("int | Size | Sequence[int | Size]"));
     bool load(handle from, bool) {
+        if (firn::python::tensor_in(from.ptr())) return false;  // another overload takes tensors
         try {
             value = firn::python::shape_of(from);
             return true;

@@ -18,13 +18,10 @@ py::object value_of(std::string_view text) {
     if (const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), whole);
         error == std::errc() && end == text.data() + text.size())
         return py::int_(whole);
-    return py::float_(std::stod(std::string(text)));
+    double number = 0;  // not by a function that asks the locale for its decimal point
+    std::from_chars(text.data(), text.data() + text.size(), number);
+    return py::float_(number);
 }
-
-/// Names of arguments live as long as the module: pybind11 copies them when the function is made.
-struct Names {
-    std::vector<std::string> all;
-};
 
 }  // namespace
 
@@ -41,8 +38,8 @@ void describe(const EntryAttribute& attribute, py::detail::function_record& reco
 
     // pybind11 copies the names while it makes the function, which is the next that happens on this
     // thread.
-    static Names names;
-    names.all.clear();
+    static std::vector<std::string> names;
+    names.clear();
     std::string_view rest = entry.arguments;
     std::vector<std::string_view> parts;
     while (!rest.empty()) {
@@ -50,17 +47,17 @@ void describe(const EntryAttribute& attribute, py::detail::function_record& reco
         parts.push_back(rest.substr(0, end));
         rest.remove_prefix(std::min(end + 2, rest.size()));
     }
-    names.all.reserve(parts.size());
+    names.reserve(parts.size());
     for (std::string_view part : parts) {
         if (part == "*") {
             record.nargs_pos = static_cast<uint16_t>(record.args.size());
             continue;
         }
         const size_t equals = part.find('=');
-        names.all.emplace_back(part.substr(0, equals));
+        names.emplace_back(part.substr(0, equals));
         py::object value;
         if (equals != std::string_view::npos) value = value_of(part.substr(equals + 1));
-        record.args.emplace_back(names.all.back().c_str(), nullptr, value.release(), true, true);
+        record.args.emplace_back(names.back().c_str(), nullptr, value.release(), true, true);
     }
 }
 

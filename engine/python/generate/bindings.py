@@ -237,8 +237,8 @@ class Selector:
         for type_text, name, default in parameters:
             taken = self.conversions.taken(type_text)
             arguments.append(Argument(choices.python_name(name), name, taken, default))
-        return Binding(choices.python_name(function.name), "", function, arguments, self.conversions.given(returns), body,
-                       function.doc)
+        given = self.conversions.given(returns)
+        return Binding(choices.python_name(function.name), "", function, arguments, given, body, function.doc)
 
     def instances(self, function: Function) -> list[Function]:
         """A template over the size and kind of vectors, for each of them."""

@@ -21,15 +21,16 @@ WAITING = re.compile(
 # Reductions beside elementwise functions of the same name: `max(x, 0)` is elementwise, as in C++.
 KEYWORD_ONLY = {"max", "min"}
 
-# Methods of Tensor by the names of numpy and torch, where they mean the same there: the functions of these names, without
-# the tensor that comes first. (numpy's sort works in place and torch's split counts differently: they are functions only.)
+# Methods of Tensor by the names of numpy and torch, where they mean the same there: the functions of these names,
+# without the tensor that comes first. (numpy's sort works in place and torch's split counts differently: they are
+# functions only.)
 METHODS = """
-    abs acos acosh all allclose any argmax argmin argsort asin asinh atan atanh bincount ceil cholesky clamp clip copysign
-    cos cosh cummax cummin cumprod cumsum diag diagonal diff erf exp exp2 expm1 flip fliplr flipud floor fmod gather hypot
-    inner inverse isclose kron log log10 log1p log2 log_softmax logaddexp logsumexp lu matmul matrix_power max mean median
-    min nan_to_num nanmean nansum nonzero norm outer pow prod ptp qr quantile relu repeat roll rot90 round rsqrt
-    sigmoid sign sin sinc sinh slogdet softmax sqrt square squeeze sum svd take tan tanh topk trace tril triu trunc unique
-    unsqueeze var vdot
+    abs acos acosh all allclose any argmax argmin argsort asin asinh atan atanh bincount ceil cholesky clamp clip
+    copysign cos cosh cummax cummin cumprod cumsum diag diagonal diff erf exp exp2 expm1 flip fliplr flipud floor fmod
+    gather hypot inner inverse isclose kron log log10 log1p log2 log_softmax logaddexp logsumexp lu matmul matrix_power
+    max mean median min nan_to_num nanmean nansum nonzero norm outer pow prod ptp qr quantile relu repeat roll rot90
+    round rsqrt sigmoid sign sin sinc sinh slogdet softmax sqrt square squeeze sum svd take tan tanh topk trace tril
+    triu trunc unique unsqueeze var vdot
 """.split()
 # Other names of functions among the methods.
 METHOD_NAMES = {"stddev": "std", **{name: name for name in METHODS}}

@@ -201,7 +201,9 @@ class Conversions:
         if found:
             inner = self.taken(found[1])
             value = bare(inner.type)
-            expression = "{}" if inner.expression == "{}" else "given({}, [](const auto& v) { return " + inner.of("v") + "; })"
+            expression = "{}"
+            if inner.expression != "{}":
+                expression = "given({}, [](const auto& v) { return " + inner.of("v") + "; })"
             return Taken(f"const std::optional<{value}>&", expression, f"{inner.python} | None")
         found = re.fullmatch(r"std::vector<(\w+)>", name)
         if found and self.struct(found[1]):

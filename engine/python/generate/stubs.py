@@ -6,8 +6,8 @@ from pathlib import Path
 
 import choices
 from bindings import Binding, Selection
-from conversions import Conversions, python_default
-from cpp import defaulted, docstring
+from conversions import Conversions
+from cpp import defaulted, docstring, struct_default
 
 OPERATORS = "add sub mul truediv floordiv mod pow matmul and or xor lshift rshift".split()
 
@@ -128,7 +128,9 @@ def write(selection: Selection, conversions: Conversions, hand: Path) -> str:
             python = conversions.given(each.type).python
             default = ""
             if each in defaulted(source):
-                default = f" = {python_default(each.default) or 'None'}"
+                default = f" = {struct_default(each)}"
+                if default == " = ()":
+                    python += " | tuple[()]"
                 if default == " = None" and "None" not in python:
                     python += " | None"
                 if python == "Tensor":
