@@ -1,5 +1,6 @@
 """What rewritten functions call while they run: loops and branches that decide by the type of their condition whether
 they are Python's or recorded, and the values that names carry through recorded ones. See rewriting.py for the calls."""
+# mypy: ignore-errors
 
 from __future__ import annotations
 

@@ -34,6 +34,7 @@ becomes
 
 A loop that is recorded gives one iteration, and both sides of a branch that is recorded run.
 """
+# mypy: ignore-errors
 
 import __future__
 import ast

@@ -19,7 +19,7 @@ class Tree:
             and self.children == other.children
         )
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]
 
     def __str__(self):
         inner = [("*" if child is None else str(child)) for child in self.children]
