@@ -1,6 +1,7 @@
 // Elements in and out: numpy, the buffer protocol, DLPack and nested lists.
 #include <bit>
 #include <cstring>
+#include <memory>
 
 #include "engine/python/bindings/convert.h"
 

@@ -2,6 +2,7 @@
 #include "engine/python/bindings/convert.h"
 
 #include <stdexcept>
+#include <string_view>
 
 namespace firn::python {
 

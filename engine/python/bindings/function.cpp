@@ -1,6 +1,7 @@
 // compile and jit of functions of Python: recording, calls, and what is known of the programs.
 #include "compiler/frontend/function.h"
 
+#include <memory>
 #include <unordered_map>
 
 #include "compiler/learning/state_function.h"

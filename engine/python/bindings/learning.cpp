@@ -1,4 +1,6 @@
 // Modules and optimizers in Python: what the generated tables do not have.
+#include <memory>
+
 #include "engine/python/bindings/values.h"
 #include "engine/python/generated/structs.h"
 

@@ -1,4 +1,6 @@
 // Sessions in Python: which device computes, and what it checks.
+#include <memory>
+
 #include "engine/python/bindings/convert.h"
 
 namespace firn::python {

@@ -1,6 +1,8 @@
 // Values that generated bindings take and give.
 #include "engine/python/bindings/values.h"
 
+#include <memory>
+
 #include "engine/python/bindings/entries.h"
 #include "engine/python/generated/structs.h"
 

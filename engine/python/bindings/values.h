@@ -6,6 +6,7 @@
 #include <firn/shading.h>
 
 #include <array>
+#include <memory>
 
 #include "compiler/files/stored_tensor.h"
 #include "engine/python/bindings/convert.h"
