@@ -44,7 +44,8 @@ class BranchScope {
     BranchScope(const BranchScope&) = delete;
     BranchScope& operator=(const BranchScope&) = delete;
 
-    /// Whether elements are chosen one by one: the second side then sees what the first assigned.
+    /// Returns whether elements are chosen one by one: the second side then sees what the first
+    /// assigned.
     bool masks() const { return masks_; }
     /// Ends the first side and opens the second.
     void otherwise();
@@ -101,16 +102,17 @@ class Carrier {
     bool assign(const Tensor& value, SourceLine line);
     /// Its value in the current scope.
     Tensor read(SourceLine line) const;
-    /// Whether `tensor` has the very same value in the current scope.
+    /// Returns whether `tensor` has the very same value in the current scope.
     bool holds(const Tensor& tensor) const;
-    /// Whether it has a value in the current scope.
+    /// Returns whether it has a value in the current scope.
     bool has_value() const;
     /// Why a loop or a branch has left it without a value; empty: none did.
     const std::string& lost() const;
     /// A tensor of the same scope with the same values in the scopes since, as another type; no
     /// loop may have been opened since. `branches` are those that have been.
     Carrier as(DType type, const std::vector<BranchScope*>& branches) const;
-    /// Whether a value of this type can be assigned in a loop or branch, without losing its kind.
+    /// Returns whether a value of this type can be assigned in a loop or branch, without losing its
+    /// kind.
     bool takes(DType type) const;
 
   private:

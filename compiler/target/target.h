@@ -27,7 +27,7 @@ struct Target {
 
     // --- Devices that saved programs are for (SaveOptions::devices).
 
-    const char* devices;  // the word for those that files are made for if nobody names one
+    const char* devices;  // names its devices where nobody does
     /// The devices of this name, in a session that runs on `own`; none: another target may have it.
     std::optional<DeviceProfile> (*device_named)(const std::string& name, const DeviceProfile& own);
     /// A multiple of the alignments that its devices may ask for in offsets of bindings.
@@ -86,7 +86,7 @@ struct Target {
 /// The target that makes the kernels of a device.
 const Target& target_of(const DeviceProfile& profile);
 
-/// The words for the devices that files are made for if nobody names one: those of the first
+/// Names the devices that files are made for where nobody names one: those of the first
 /// target, whose programs hosts run, and those that the session runs on.
 std::vector<std::string> default_devices(const DeviceProfile& own);
 /// The devices of a name, whatever their target. UserError if there are none.

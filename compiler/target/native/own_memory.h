@@ -7,8 +7,8 @@
 
 namespace firn::native {
 
-/// Where the memory of its own that a kernel has begins, by buffer, and its size: for one group. A
-/// private array has an element of each lane side by side.
+/// The memory that a kernel has of its own: the place of each buffer in it, and its size for one
+/// group. A private array has an element of each lane side by side.
 struct OwnMemory {
     std::vector<uint64_t> offsets;  // by buffer; of bound ones 0
     uint64_t bytes = 0;

@@ -100,7 +100,7 @@ class PythonApp {
     }
 
   private:
-    /// What Python wrote comes before what Firn writes.
+    /// Flushes Python's output, so that it comes before that of Firn.
     static void flush() {
         const py::object out = py::module_::import("sys").attr("stdout");
         if (PyObject_HasAttrString(out.ptr(), "flush")) out.attr("flush")();

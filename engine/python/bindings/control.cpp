@@ -101,7 +101,7 @@ void bind_scopes(py::module_& m) {
     m.def("_line_text", [] { return text(python_line()); });
 }
 
-/// What a name of Python has in the scopes in which it is assigned.
+/// The value of a name of Python, carried through the scopes in which it is assigned.
 void bind_carriers(py::module_& m) {
     py::class_<Carrier>(m, "_Carrier")
         .def(py::init([](const py::object& value, std::optional<uint64_t> scope) {
