@@ -9,10 +9,6 @@ namespace firn::python {
 
 namespace {
 
-std::string in_brackets(SourceLine line) {
-    return line.line ? " (" + text(line) + ")" : std::string();
-}
-
 // ---- nested lists ----
 
 struct Listed {
@@ -472,7 +468,6 @@ py::object to_numpy(const py::object& self, const py::object& dtype, const py::o
 
 }  // namespace
 
-void set_buffer_slots(PyHeapTypeObject* type);
 void set_buffer_slots(PyHeapTypeObject* type) {
     type->ht_type.tp_as_buffer = &type->as_buffer;
     type->as_buffer.bf_getbuffer = get_buffer;

@@ -89,6 +89,10 @@ Tensor strong(const Arg& x) {
     return x.tensor();
 }
 
+std::string in_brackets(SourceLine line) {
+    return line.line ? " (" + text(line) + ")" : std::string();
+}
+
 DType dtype_of(py::handle object) {
     if (PyObject_TypeCheck(object.ptr(), classes().dtype)) return object.cast<DType>();
     if (object.ptr() == reinterpret_cast<PyObject*>(&PyFloat_Type)) return f32;

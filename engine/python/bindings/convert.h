@@ -77,6 +77,9 @@ std::vector<Tensor::Index> indices_of(PyObject* key, const Tensor& x, SourceLine
 py::object size_to_python(const Size& size);
 py::tuple shape_to_python(const Shape& shape);
 
+/// The line behind a message: ` (wave.py:41)`, or nothing where no Python runs.
+std::string in_brackets(SourceLine line);
+
 /// Sets the Python error for the exception that is being handled.
 void set_python_error();
 
@@ -85,6 +88,8 @@ void set_python_error();
 void bind_errors(py::module_& m);
 void bind_types(py::module_& m);
 void bind_tensor(py::module_& m);
+/// Gives the class of tensors the buffer protocol.
+void set_buffer_slots(PyHeapTypeObject* type);
 void bind_arrays(py::module_& m, py::class_<Tensor>& tensor);
 void bind_functions(py::module_& m);
 void bind_sessions(py::module_& m);

@@ -106,10 +106,6 @@ py::object number_of(const Tensor& x, SourceLine line) {
     })();
 }
 
-std::string in_brackets(SourceLine line) {
-    return line.line ? " (" + text(line) + ")" : std::string();
-}
-
 int is_true(PyObject* object) {
     try {
         const Line line;
@@ -401,8 +397,6 @@ void set_slots(PyHeapTypeObject* type) {
 }
 
 }  // namespace
-
-void set_buffer_slots(PyHeapTypeObject* type);  // array.cpp
 
 void bind_tensor(py::module_& m) {
     py::class_<Tensor> tensor(
