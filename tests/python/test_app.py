@@ -22,6 +22,8 @@ SHOWS = """
         x = fn.tensor([[-1.0, 0.0, 1.0], [2.0, 3.0, 4.0]])
         while window.open():
             window.show(x, range="auto")
+            if window.frame() == 1:
+                print("shown", flush=True)
         print("frames", window.frame())
     print("after")
 """
@@ -221,7 +223,7 @@ class HeadlessRuns(unittest.TestCase):
 
     def test_ctrl_c_ends_a_run_as_closing_the_window_does(self):
         program = Program(SHOWS, "--headless", "--frames", "1000000", "--out", self.path("a.png"))
-        program.wait_for("began")
+        program.wait_for("shown")
         program.interrupt()
         status, out, error = program.end()
         self.assertEqual(status, 128 + signal.SIGINT, error)
