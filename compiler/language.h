@@ -33,6 +33,7 @@
 #include "compiler/frontend/effects.h"
 #include "compiler/frontend/function.h"
 #include "compiler/frontend/grad.h"
+#include "compiler/frontend/host_call.h"
 #include "compiler/frontend/host_view.h"
 #include "compiler/frontend/indexing.h"
 #include "compiler/frontend/jacobian.h"

@@ -49,6 +49,11 @@ Ref batch_node(BatchRun& run, const Ref& node) {
     switch (node->op) {
         case Op::Gather:
         case Op::Scatter: return batch_access(run, node);
+        case Op::HostCall: {
+            const auto& operation = node->as<HostCallAttr>().operation;
+            if (!operation->takes_batches()) refuse_batch(*node, operation->name());
+            return host_call(run.b, operation, run.all(node->inputs[0]));
+        }
         case Op::Ruled: return batch_ruled(run, node);
         case Op::Reduce: {
             std::vector<int> axes = node->as<ReduceAttr>().axes;

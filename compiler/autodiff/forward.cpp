@@ -22,6 +22,14 @@ Ref forward_movement(ForwardRun& run, const Ref& self) {
     return remake(run.b, *self, {t}, attr);
 }
 
+/// An operation with an adjoint is linear, and so does the same with tangents.
+Ref forward_call(ForwardRun& run, const Ref& self) {
+    const HostOperation& operation = *self->as<HostCallAttr>().operation;
+    if (!operation.adjoint()) refuse_gradient(*self, operation.name());
+    const Ref t = run.tangent(self->inputs[0]);
+    return t ? remake(run.b, *self, {t}, self->attr) : nullptr;
+}
+
 Ref forward_node(ForwardRun& run, const Ref& node) {
     if (is_elementwise(node->op)) return forward_elementwise(run, node);
     if (is_movement(node->op)) return forward_movement(run, node);
@@ -29,6 +37,7 @@ Ref forward_node(ForwardRun& run, const Ref& node) {
         case Op::Gather:
         case Op::Scatter: return forward_access(run, node);
         case Op::Reduce: return forward_reduce(run, node);
+        case Op::HostCall: return forward_call(run, node);
         case Op::Ruled: return forward_by_rule(run, node);
         case Op::Result: {
             const auto found = run.results.find(node->inputs[0].get());

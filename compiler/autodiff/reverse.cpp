@@ -31,6 +31,17 @@ void reverse_by_rule(ReverseRun& run, const Ref& self, const Cotangent& g) {
             contribute(run, self->inputs[k + 1], parts[k], g.chosen || is_choice(*parts[k]));
 }
 
+/// What the adjoint of a call of the host makes of the cotangent of its output.
+Ref call_of_adjoint(const Builder& b, const Node& node, const Ref& g) {
+    const HostOperation& operation = *node.as<HostCallAttr>().operation;
+    const auto adjoint = operation.adjoint();
+    if (!adjoint) refuse_gradient(node, operation.name());
+    Ref out = host_call(b, adjoint, g);
+    ensure(out->shape == node.inputs[0]->shape,
+           "the adjoint of a call of the host gives its input's shape");
+    return out;
+}
+
 size_t number_of_results(const Node& owner) {
     return owner.op == Op::Loop ? owner.as<LoopAttr>().body->results.size()
                                 : owner.as<IfAttr>().then_body->results.size();
@@ -43,6 +54,8 @@ void reverse_node(ReverseRun& run, const Ref& node, const Cotangent& g) {
         case Op::Gather: return reverse_gather(run, node, g);
         case Op::Scatter: return reverse_scatter(run, node, g);
         case Op::Reduce: return reverse_reduce(run, node, g);
+        case Op::HostCall:
+            return contribute(run, node->inputs[0], call_of_adjoint(run.b, *node, g.value), false);
         case Op::Ruled: return reverse_by_rule(run, node, g);
         case Op::Result: {
             std::vector<Cotangent>& all = run.results[node->inputs[0].get()];

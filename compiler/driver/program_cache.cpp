@@ -141,7 +141,8 @@ std::shared_ptr<const Program> compile_source(const std::shared_ptr<ProgramSourc
     auto program = compiled();
     const double milliseconds =
         times.passes + times.schedule + times.lower + times.map + times.emit + times.plan;
-    if (milliseconds >= kWorthKeeping) keep(key, *program, options);
+    // No file can hold a call of the host.
+    if (milliseconds >= kWorthKeeping && !has_calls(program->steps)) keep(key, *program, options);
     return program;
 }
 

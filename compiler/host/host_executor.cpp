@@ -10,6 +10,7 @@
 
 #include "compiler/base/error.h"
 #include "compiler/base/long_work.h"
+#include "compiler/host/calls_under_way.h"
 #include "compiler/host/hazard_check.h"
 #include "compiler/host/host_plan.h"
 #include "compiler/program/host_scalar.h"
@@ -144,12 +145,16 @@ class HostExecutor::Running : public StepVisitor {
                 execute(step, step.slots, nullptr);
                 look_around();
             }
+            calls_.finish_all();
             copy_results(plan_.ends);
             return;
         }
         const std::vector<int> ends = expected_result_slots(program_, call_.symbols);
         bind(ends, plan_.in_parts ? offsets_for(plan_.rotating, program_, ends) : plan_.offsets);
-        copy_results(walk_steps(program_, call_.symbols, *this, plan_.rotating.shared));
+        const std::vector<int> ended =
+            walk_steps(program_, call_.symbols, *this, plan_.rotating.shared);
+        calls_.finish_all();
+        copy_results(ended);
     }
 
     void step(const FlatStep& step) override {
@@ -168,6 +173,7 @@ class HostExecutor::Running : public StepVisitor {
     }
     bool goes_on(int slot, int64_t) override {
         uint32_t alive = 0;
+        calls_.before_access(memory(slot), false);
         std::memcpy(&alive, memory(slot).data(), 4);
         return alive != 0;
     }
@@ -295,7 +301,36 @@ class HostExecutor::Running : public StepVisitor {
         return planned;
     }
 
+    /// The bytes of the elements of a call's tensor.
+    std::span<std::byte> elements(int slot, const std::vector<int64_t>& shape) const {
+        uint64_t bytes =
+            static_cast<uint64_t>(program_.buffers[static_cast<size_t>(slot)].dtype.bytes());
+        for (const int64_t size : shape) bytes *= static_cast<uint64_t>(size);
+        return memory(slot).first(bytes);
+    }
+
+    void begin_call(const HostStep& step, const std::vector<int>& slots) {
+        calls_.begin(*step.call->operation,
+                     {program_.buffers[static_cast<size_t>(slots[0])].dtype, step.input_shape,
+                      step.output_shape, elements(slots[0], step.input_shape),
+                      elements(slots[1], step.output_shape), step.call->line});
+    }
+
+    /// Finishes the calls that the step would disturb, and lets the others go on.
+    void settle_calls(const HostStep& step, const std::vector<int>& slots) {
+        for (size_t k = 0; k < slots.size(); ++k)
+            calls_.before_access(memory(slots[k]),
+                                 step.dispatch
+                                     ? program_.kernels[static_cast<size_t>(step.dispatch->kernel)]
+                                           .bindings[k]
+                                           .written
+                                     : k == 1);
+        calls_.proceed();
+    }
+
     void execute(const HostStep& step, const std::vector<int>& slots, const SizeEnv* env) {
+        if (step.call) return begin_call(step, slots);
+        if (!calls_.empty()) settle_calls(step, slots);
         if (!step.dispatch) {
             const std::span<std::byte> source = memory(slots[0]), target = memory(slots[1]);
             // An empty one may have room for no element.
@@ -348,6 +383,7 @@ class HostExecutor::Running : public StepVisitor {
     HostPlan& plan_;
     const Call& call_;
     std::vector<HostBlock> owned_;  // by this call
+    CallsUnderWay calls_;           // end before the memory that they use
     bool may_end_ = false;          // before it is done
     bool computed_ = false;         // the numbers have the values of this call
     HazardCheck hazards_;

@@ -21,14 +21,20 @@ std::vector<bool> find_written(const Program& program, const std::vector<FlatSte
     };
     for (const FlatStep& step : steps)
         for (size_t k = 0; k < step.slots.size(); ++k)
-            if (step.copy ? k == 1
-                          : program.kernels[static_cast<size_t>(step.dispatch->kernel)]
-                                .bindings[k]
-                                .written)
+            if (!step.dispatch ? k == 1
+                               : program.kernels[static_cast<size_t>(step.dispatch->kernel)]
+                                     .bindings[k]
+                                     .written)
                 written[at(step.slots[k])] = true;
     for (size_t slot = 0; slot < classes.size(); ++slot)
         written[slot] = written[at(static_cast<int>(slot))];
     return written;
+}
+
+std::vector<int64_t> concrete(const Shape& shape, const SizeEnv& env) {
+    std::vector<int64_t> out;
+    for (const Size& size : shape) out.push_back(size.evaluate(env));
+    return out;
 }
 
 }  // namespace
@@ -38,6 +44,11 @@ HostStep plan_host_step(const Program& program, const DeviceProfile& profile, co
     HostStep planned;
     planned.dispatch = step.dispatch;
     planned.slots = step.slots;
+    if ((planned.call = step.call)) {
+        planned.input_shape = concrete(step.call->input_shape, step.env);
+        planned.output_shape = concrete(step.call->output_shape, step.env);
+        return planned;
+    }
     if (!step.dispatch) {
         const BufferInfo& copied = program.buffers[static_cast<size_t>(step.slots[0])];
         planned.seconds =

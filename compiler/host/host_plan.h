@@ -20,14 +20,16 @@ struct LateParam {
     SizeEnv env;      // then
 };
 
-/// A dispatch or a copy.
+/// A dispatch, a copy or a call.
 struct HostStep {
-    const DispatchStep* dispatch = nullptr;  // null: a copy
+    const DispatchStep* dispatch = nullptr;  // with the next null: a copy
+    const CallStep* call = nullptr;
     std::vector<int> slots;
     std::vector<uint64_t> params;  // as param_bits gives them
     std::vector<LateParam> late;
     std::array<int64_t, 3> groups{};
-    double seconds = 0;  // predicted, without the launch
+    double seconds = 0;                              // predicted, without the launch
+    std::vector<int64_t> input_shape, output_shape;  // of a call
 };
 
 /// A program at given sizes.

@@ -2,6 +2,7 @@
 // the line.
 #pragma once
 #include <initializer_list>
+#include <memory>
 #include <vector>
 
 #include "compiler/ir/graph.h"
@@ -60,6 +61,8 @@ Ref checked_read(Builder b, const Node& node, const std::vector<Ref>& inputs);
 /// values broadcast to the indices' shape and are cast to x's dtype. Combining stores into integers
 /// of 8 and 16 bits, and numbers into bools, are made in i32 and cast back: sums and products wrap.
 Ref scatter(Builder b, const Ref& x, const Ref& values, std::vector<Ref> indices, ScatterAttr attr);
+/// What the host makes of x. Throws what HostOperation::output_shape does.
+Ref host_call(Builder b, std::shared_ptr<const HostOperation> operation, const Ref& x);
 /// The value, with a reverse rule of its own that gives cotangents for `inputs`, and a forward one
 /// where there is one.
 Ref ruled(Builder b, const Ref& value, std::vector<Ref> inputs, ReverseRule rule,

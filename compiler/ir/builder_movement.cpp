@@ -284,6 +284,12 @@ Ref reduce(Builder b, ReduceOp op, const Ref& x, std::vector<int> axes, bool kee
     return keep_dims ? reshape(b, out, kept) : out;
 }
 
+Ref host_call(Builder b, std::shared_ptr<const HostOperation> operation, const Ref& x) {
+    Shape shape = operation->output_shape(x->shape);
+    return b.table.intern(Op::HostCall, x->dtype, std::move(shape), {x},
+                          HostCallAttr{std::move(operation)}, b.line);
+}
+
 Ref ruled(Builder b, const Ref& value, std::vector<Ref> inputs, ReverseRule rule,
           ForwardRule forward) {
     inputs.insert(inputs.begin(), value);

@@ -215,6 +215,8 @@ Ref remake(Builder b, const Node& node, std::vector<Ref> inputs, Attr attr) {
     }
     if (node.op == Op::Scatter)
         return scatter(b, inputs[0], inputs[1], after(inputs, 2), std::get<ScatterAttr>(attr));
+    if (node.op == Op::HostCall)
+        return host_call(b, std::get<HostCallAttr>(attr).operation, inputs[0]);
     if (node.op == Op::Reduce) {
         const auto& a = std::get<ReduceAttr>(attr);
         return reduce(b, a.op, inputs[0], a.axes, false);

@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <iterator>
+#include <string>
+#include <typeinfo>
 
 #include "compiler/base/error.h"
 #include "compiler/ir/one_thread.h"
@@ -80,6 +83,9 @@ struct AttrHash {
     uint64_t operator()(const RuledAttr& a) const {
         return mix(address(a.rule.get()), address(a.forward.get()));
     }
+    uint64_t operator()(const HostCallAttr& a) const {
+        return std::hash<std::string>()(a.operation->name());
+    }
     uint64_t operator()(const SubgroupAttr& a) const {
         return mix(mix(static_cast<uint64_t>(a.op), static_cast<uint64_t>(a.combine)),
                    hash_of_numbers(a.group));
@@ -151,6 +157,10 @@ struct AttrEqual {
     bool operator()(const BarrierAttr& a) const { return a.id == same<BarrierAttr>().id; }
     bool operator()(const RuledAttr& a) const {
         return a.rule == same<RuledAttr>().rule && a.forward == same<RuledAttr>().forward;
+    }
+    bool operator()(const HostCallAttr& a) const {
+        const HostOperation &mine = *a.operation, &others = *same<HostCallAttr>().operation;
+        return &mine == &others || (typeid(mine) == typeid(others) && mine.name() == others.name());
     }
     bool operator()(const SubgroupAttr& a) const {
         const auto& b = same<SubgroupAttr>();

@@ -14,6 +14,7 @@
 #include "compiler/ir/source_line.h"
 #include "compiler/program/dtype.h"
 #include "compiler/program/executor.h"
+#include "compiler/program/host_operation.h"
 #include "compiler/program/size.h"
 
 namespace firn {
@@ -173,10 +174,15 @@ struct RuledAttr {
     std::shared_ptr<const ForwardRule> forward;  // null: derived from the reverse rule
 };
 
-using Attr =
-    std::variant<std::monostate, ConstantAttr, SizeAttr, InputAttr, BufferAttr, RegionArgAttr,
-                 IndexAttr, PermuteAttr, SliceAttr, PadAttr, GatherAttr, ScatterAttr, ReduceAttr,
-                 LoopAttr, IfAttr, ResultAttr, ArrayAttr, BarrierAttr, SubgroupAttr, RuledAttr>;
+/// What the host does with the input: see HostOperation.
+struct HostCallAttr {
+    std::shared_ptr<const HostOperation> operation;
+};
+
+using Attr = std::variant<std::monostate, ConstantAttr, SizeAttr, InputAttr, BufferAttr,
+                          RegionArgAttr, IndexAttr, PermuteAttr, SliceAttr, PadAttr, GatherAttr,
+                          ScatterAttr, ReduceAttr, LoopAttr, IfAttr, ResultAttr, ArrayAttr,
+                          BarrierAttr, SubgroupAttr, RuledAttr, HostCallAttr>;
 
 /// One operation on whole tensors. Elementwise inputs have exactly the node's shape and, where the
 /// table says Same, its dtype: builders insert Expand and Cast.

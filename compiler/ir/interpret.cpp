@@ -291,6 +291,18 @@ class Interpreter {
         }
     }
 
+    static std::string line_of(const Node& node) {
+        return node.lines.empty() ? std::string() : text(node.lines[0]);
+    }
+
+    HostTensor called(const Node& node, const HostShape& shape) const {
+        const HostTensor& given = input(node, 0);
+        HostTensor out = HostTensor::make(node.dtype, shape);
+        const HostCall call{node.dtype, given.shape, shape, given.data, out.data, line_of(node)};
+        node.as<HostCallAttr>().operation->begin(call)->finish();
+        return out;
+    }
+
     HostTensor tensor_value(const Node& node, const HostShape& shape) const {
         switch (node.op) {
             case Op::Constant: return filled(node.as<ConstantAttr>().value, {});
@@ -319,6 +331,7 @@ class Interpreter {
                        "a Reshape changes the number of elements");
                 return out;
             }
+            case Op::HostCall: return called(node, shape);
             case Op::Permute: return permuted(input(node, 0), node.as<PermuteAttr>().axes);
             case Op::Expand: return expanded(input(node, 0), shape);
             case Op::Slice:

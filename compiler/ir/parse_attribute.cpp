@@ -165,6 +165,9 @@ Attr parse_attribute(GraphParseRun& run, Op op, const ParsedType& t) {
         case Op::Result: return ResultAttr{take_labelled_number(run, "index")};
         case Op::Loop: return loop_attribute(run);
         case Op::If: return if_attribute(run);
+        case Op::HostCall:
+            throw UserError(
+                "a text of a graph cannot give what the host does; record the function");
         default: return {};
     }
 }

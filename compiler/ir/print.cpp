@@ -221,6 +221,7 @@ class Printer {
                 number(identity(node.as<BarrierAttr>().id));
                 break;
             case Op::Subgroup: print_subgroup(node.as<SubgroupAttr>()); break;
+            case Op::HostCall: out_ += ' ' + node.as<HostCallAttr>().operation->name(); break;
             case Op::Invocation:
             case Op::Index: out_ += " axis=" + std::to_string(node.as<IndexAttr>().axis); break;
             case Op::Permute: list(" axes=", node.as<PermuteAttr>().axes); break;

@@ -238,6 +238,7 @@ struct Checker {
             case Op::Barrier: expected = Attr(BarrierAttr{}).index(); break;
             case Op::Subgroup: expected = Attr(SubgroupAttr{}).index(); break;
             case Op::Ruled: expected = Attr(RuledAttr{}).index(); break;
+            case Op::HostCall: expected = Attr(HostCallAttr{}).index(); break;
             default: break;
         }
         check(node.attr.index() == expected, "a node has the attribute of its operation", node);
@@ -281,6 +282,10 @@ struct Checker {
                 return check(!node.inputs.empty() && node.inputs[0]->shape == node.shape &&
                                  node.inputs[0]->dtype == node.dtype,
                              "a value with a rule keeps its dtype and shape", node);
+            case Op::HostCall:
+                return check(
+                    node.as<HostCallAttr>().operation && node.inputs[0]->dtype == node.dtype,
+                    "a call of the host keeps its input's dtype", node);
             case Op::Reduce: return reduce(node);
             case Op::Loop: return loop(node);
             case Op::If: return branch(node);

@@ -47,7 +47,7 @@ struct ListedLoop {
     const Node* node = nullptr;  // the Loop; null for one of kernels that take several iterations
 };
 struct ListedStep {
-    std::variant<CopyStep, ListedKernel, ListedLoop, ListedSize> step;
+    std::variant<CopyStep, ListedKernel, ListedLoop, ListedSize, CallStep> step;
 };
 
 /// A program in the making. Kernels, copies and loops name the program's buffers.

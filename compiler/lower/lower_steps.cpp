@@ -5,9 +5,12 @@
 #include <iterator>
 #include <utility>
 
+#include "compiler/base/error.h"
 #include "compiler/ir/accumulation.h"
+#include "compiler/ir/text.h"
 #include "compiler/lower/kernels_by_hand.h"
 #include "compiler/lower/loop_steps.h"
+#include "compiler/lower/value_buffers.h"
 #include "compiler/lower/value_kernels.h"
 #include "compiler/lower/written_values.h"
 
@@ -20,8 +23,27 @@ void set_apart(std::vector<ListedStep>& steps) {
     for_kernels(steps, [&](ListedKernel& kernel) { kernel.apart = std::exchange(first, false); });
 }
 
+/// Adds a call of the host.
+void add_call(LowerRun& run, const Node& node, std::vector<ListedStep>& out) {
+    const Node& input = *node.inputs[0];
+    for (const Shape& shape : {input.shape, node.shape})
+        for (const Size& size : shape)
+            if (!data_symbols(size).empty())
+                throw UserError("the host cannot take a tensor of shape " + text(shape) +
+                                ", which only the device knows; keep room for all, as "
+                                "compact_padded does" +
+                                at_line(node));
+    CallStep call;
+    call.input = run.context.buffers.at(&input), call.output = value_buffer(run, node);
+    call.input_shape = input.shape, call.output_shape = node.shape;
+    call.operation = node.as<HostCallAttr>().operation;
+    call.line = first_line(node);
+    out.emplace_back().step = std::move(call);
+}
+
 void add_item(LowerRun& run, const ScheduleItem& item, std::vector<ListedStep>& out) {
     if (item.loop) return add_loop(run, item, out);
+    if (item.outputs[0]->op == Op::HostCall) return add_call(run, *item.outputs[0], out);
     if (is_stored_by_hand(*item.outputs[0])) return add_by_hand(run, item.outputs, out);
     const auto by_position = [&](const Ref& output) -> bool {
         return static_cast<bool>(written(*output, run.schedule.host_loops));

@@ -100,6 +100,7 @@ std::vector<Step> placed(PlanRun& run, std::vector<ListedStep> steps) {
         if (auto* kernel = std::get_if<ListedKernel>(&step.step))
             out.push_back({dispatch_of(run, std::move(*kernel))});
         if (const auto* copy = std::get_if<CopyStep>(&step.step)) out.push_back({*copy});
+        if (auto* call = std::get_if<CallStep>(&step.step)) out.push_back({std::move(*call)});
         if (auto* loop = std::get_if<ListedLoop>(&step.step)) {
             loop->loop.body = placed(run, std::move(loop->body));
             out.push_back({std::move(loop->loop)});

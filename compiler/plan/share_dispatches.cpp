@@ -84,6 +84,8 @@ class Touched {
         Buffers out;
         if (const auto* copy = std::get_if<CopyStep>(&step.step))
             out = {{copy->source}, {copy->target}};
+        if (const auto* call = std::get_if<CallStep>(&step.step))
+            out = {{call->input}, {call->output}};
         if (const auto* kernel = std::get_if<ListedKernel>(&step.step))
             for (size_t k = 0; k < bound_buffers(kernel->code); ++k) {
                 const KernelBuffer& b = kernel->code.buffers[k];
@@ -127,6 +129,8 @@ class Sharing {
         for (const ListedStep& step : steps) {
             if (const auto* copy = std::get_if<CopyStep>(&step.step))
                 fixed_.insert({copy->source, copy->target});
+            if (const auto* call = std::get_if<CallStep>(&step.step))
+                fixed_.insert({call->input, call->output});
             if (const auto* size = std::get_if<ListedSize>(&step.step)) fixed_.insert(size->buffer);
             const auto* kernel = std::get_if<ListedKernel>(&step.step);
             if (kernel && kernel->code.sizes_buffer >= 0)

@@ -19,6 +19,8 @@ using Rotation = std::vector<std::pair<int, int>>;
 bool begins_with_a_store(const ListedStep& step, int buffer) {
     if (const auto* copy = std::get_if<CopyStep>(&step.step))
         return copy->target == buffer && copy->source != buffer;
+    if (const auto* call = std::get_if<CallStep>(&step.step))
+        return call->output == buffer && call->input != buffer;
     const auto* kernel = std::get_if<ListedKernel>(&step.step);
     if (!kernel) return false;
     const KernelCode& code = kernel->code;

@@ -193,6 +193,8 @@ bool in_rotation(const std::vector<ListedStep>& steps, int buffer) {
 bool uses(const ListedStep& step, int buffer) {
     if (const auto* copy = std::get_if<CopyStep>(&step.step))
         return copy->source == buffer || copy->target == buffer;
+    if (const auto* call = std::get_if<CallStep>(&step.step))
+        return call->input == buffer || call->output == buffer;
     if (const auto* loop = std::get_if<ListedLoop>(&step.step))
         return std::any_of(loop->body.begin(), loop->body.end(),
                            [&](const ListedStep& inner) { return uses(inner, buffer); });
@@ -215,6 +217,9 @@ void rename(std::vector<ListedStep>& steps, int from, int to) {
         if (auto* copy = std::get_if<CopyStep>(&step.step)) {
             if (copy->source == from) copy->source = to;
             if (copy->target == from) copy->target = to;
+        } else if (auto* call = std::get_if<CallStep>(&step.step)) {
+            if (call->input == from) call->input = to;
+            if (call->output == from) call->output = to;
         } else if (auto* loop = std::get_if<ListedLoop>(&step.step)) {
             rename(loop->body, from, to);
         } else {

@@ -243,6 +243,13 @@ class ProgramCheck {
              "a copy goes to a constant");
     }
 
+    void check(const CallStep& step) const {
+        fits(false, "it calls " + step.operation->name() +
+                        " on the host, which no file can hold; save the functions before and "
+                        "behind the call" +
+                        (step.line.empty() ? "" : " (" + step.line + ")"));
+    }
+
     void check(const RepeatStep& step) {
         const std::string subject = "the loop at " + step.line;
         known(step.trips, subject);

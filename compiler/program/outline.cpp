@@ -23,6 +23,9 @@ void add_outline(const Program& program, const std::vector<Step>& steps, Hazards
         if ((flat.copy = std::get_if<CopyStep>(&step.step))) {
             reads = {flat.copy->source}, writes = {flat.copy->target};
             flat.slots = {flat.copy->source, flat.copy->target};
+        } else if ((flat.call = std::get_if<CallStep>(&step.step))) {
+            reads = {flat.call->input}, writes = {flat.call->output};
+            flat.slots = {flat.call->input, flat.call->output};
         } else {
             flat.dispatch = &std::get<DispatchStep>(step.step);
             flat.slots = flat.dispatch->buffers;

@@ -100,4 +100,11 @@ bool reuses_arguments(const Program& program) {
         });
 }
 
+bool has_calls(const std::vector<Step>& steps) {
+    return std::any_of(steps.begin(), steps.end(), [](const Step& step) {
+        const auto* repeat = std::get_if<RepeatStep>(&step.step);
+        return std::holds_alternative<CallStep>(step.step) || (repeat && has_calls(repeat->body));
+    });
+}
+
 }  // namespace firn

@@ -11,6 +11,7 @@
 
 #include "compiler/program/device_profile.h"
 #include "compiler/program/dtype.h"
+#include "compiler/program/host_operation.h"
 #include "compiler/program/host_scalar.h"
 #include "compiler/program/program_stats.h"
 #include "compiler/program/size.h"
@@ -140,6 +141,14 @@ struct DispatchStep {
 struct CopyStep {
     int source = 0, target = 0;  // buffers of equal size
 };
+/// A call of the host. The next step that touches what it writes, or writes what it reads, waits
+/// for its end; the others may run meanwhile. Calls begin in the order of the steps.
+struct CallStep {
+    int input = 0, output = 0;  // buffers
+    Shape input_shape, output_shape;
+    std::shared_ptr<const HostOperation> operation;
+    std::string line;  // the user's
+};
 /// A step that runs `body` `trips` times. In iteration t the symbol `induction` is t (from 0).
 /// After each iteration the buffers rotate: afterwards `first` names what `second` named before;
 /// the pairs are a permutation. The rotation stays in force after the loop.
@@ -156,7 +165,7 @@ struct RepeatStep {
     std::string line;  // the user's
 };
 struct Step {
-    std::variant<DispatchStep, CopyStep, RepeatStep> step;
+    std::variant<DispatchStep, CopyStep, RepeatStep, CallStep> step;
 };
 
 /// Every dispatch of `steps`, those in the bodies of repeats too, in order: `visit(DispatchStep&)`.
@@ -167,6 +176,9 @@ void for_dispatches(Steps& steps, const Visit& visit) {
         if (auto* repeat = std::get_if<RepeatStep>(&step.step)) for_dispatches(repeat->body, visit);
     }
 }
+
+/// Returns whether the host is called in any of the steps.
+bool has_calls(const std::vector<Step>& steps);
 
 struct ArgumentInfo {
     std::string name;
@@ -231,13 +243,15 @@ struct Program {
     std::shared_ptr<const ProgramSource> source;
 };
 
-/// A flat step of an unrolled program: a dispatch or a copy on physical slots.
+/// A flat step of an unrolled program, one of the three, on physical slots.
 /// `slots[i]` is the buffer whose memory binding i uses after all rotations so far.
 struct FlatStep {
     const DispatchStep* dispatch = nullptr;
     const CopyStep* copy = nullptr;
-    std::vector<int> slots;       // dispatch: one per binding; copy: {source, target}
-    SizeEnv env;                  // the symbols, with inductions
+    const CallStep* call = nullptr;
+    std::vector<int>
+        slots;    // dispatch: one per binding; copy: {source, target}; call: {input, output}
+    SizeEnv env;  // the symbols, with inductions
     bool barrier_before = false;  // a hazard with an earlier step since the last barrier
 };
 /// Steps [first, last) of a flat program that are run again and again. Loops inside come after it.

@@ -40,7 +40,8 @@ concept NamedEnum = requires {
     EnumNames<E>::kAll;
 };
 
-constexpr const char* kStepNames[] = {"dispatch", "copy", "repeat"};  // in the order of Step::step
+// In the order of Step::step; a file has no calls.
+constexpr const char* kStepNames[] = {"dispatch", "copy", "repeat", "call"};
 
 template <class T, class Visitor>
 concept SavedStruct = requires(T& x, Visitor& v) {

@@ -175,7 +175,7 @@ class Walker {
                "a dispatch has another number of buffers than its kernel has bindings");
         for (const Size& groups : dispatch.groups)
             if (groups.evaluate(now_.env) <= 0) return;
-        now_.dispatch = &dispatch, now_.copy = nullptr;
+        now_.dispatch = &dispatch, now_.copy = nullptr, now_.call = nullptr;
         now_.slots.clear(), reads_.clear(), writes_.clear();
         for (size_t binding = 0; binding < dispatch.buffers.size(); ++binding) {
             int used = slot(dispatch.buffers[binding]);
@@ -189,9 +189,17 @@ class Walker {
         int source = slot(copy.source), target = slot(copy.target);
         const Size& elements = program_.buffers[static_cast<size_t>(copy.source)].elements;
         if (source == target || elements.evaluate(now_.env) <= 0) return;
-        now_.dispatch = nullptr, now_.copy = &copy;
+        now_.dispatch = nullptr, now_.copy = &copy, now_.call = nullptr;
         now_.slots = {source, target};
         reads_ = {source}, writes_ = {target};
+        visit();
+    }
+
+    /// Takes place without elements too: another process may wait for it.
+    void add(const CallStep& call) {
+        now_.dispatch = nullptr, now_.copy = nullptr, now_.call = &call;
+        now_.slots = {slot(call.input), slot(call.output)};
+        reads_ = {now_.slots[0]}, writes_ = {now_.slots[1]};
         visit();
     }
 

@@ -52,6 +52,9 @@ class Writer {
         for (const auto& [name, value] : x) out[name] = value;
         return out;
     }
+    static Json json(const CallStep&) {
+        throw InternalError("internal error: a program with calls of the host was not refused");
+    }
     static Json json(const Step& x) {
         Json out = Json::object();
         out[saved::kStepNames[x.step.index()]] =

@@ -96,6 +96,8 @@ void for_demand(const ScheduleFacts& facts, AccessMaps& maps, const Node& node, 
     if (is_of_invocations(facts.regions, node)) return for_invocations(facts, maps, node, visit);
     if (const Written w = written(facts, node))
         return for_written(facts, maps, node, w, map, visit);
+    if (node.op == Op::HostCall)
+        return visit(*node.inputs[0], maps.identity(node.inputs[0]->shape), false);
     if (node.op != Op::Result) {
         for (size_t k = 0; k < node.inputs.size(); ++k)
             visit(*node.inputs[k], maps.input_map(node, static_cast<int>(k), map), false);

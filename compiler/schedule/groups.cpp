@@ -9,6 +9,7 @@
 
 #include "compiler/schedule/costs.h"
 #include "compiler/schedule/kernel_needs.h"
+#include "compiler/schedule/order_around_calls.h"
 #include "compiler/schedule/products.h"
 #include "compiler/schedule/small_loops.h"
 #include "compiler/schedule/trip_counts.h"
@@ -29,6 +30,8 @@ struct Group {
     bool heavy = false;  // has loops: kept apart from elementwise values that do not continue it
     KernelNeeds needs;   // of memory, sizes and values
     std::vector<const Node*> products;  // see large_products()
+    bool behind_call = false;           // needs the output of a call of the host
+    bool calls() const { return !item.loop && item.outputs[0]->op == Op::HostCall; }
 };
 
 /// A value that may join a group.
@@ -39,8 +42,9 @@ struct Candidate {
     int inner = 0;                                             // see Round
     const std::vector<const Node*>* row_reductions = nullptr;  // see Round; null: none
     std::vector<const Node*> products;                         // see large_products()
-    /// True if the candidate has a kernel to itself, as kernels of rows do.
-    bool alone() const { return inner > 0 || row_reductions; }
+    bool behind_call = false;                                  // see Group
+    /// True if the candidate has a step to itself, as kernels of rows do, and calls of the host.
+    bool alone() const { return inner > 0 || row_reductions || root->op == Op::HostCall; }
 };
 
 /// True if the value's kernel contains a reduction or a loop.
@@ -118,6 +122,8 @@ bool can_join(const Draft& draft, const Group& group, const Candidate& candidate
         !group.item.row_reductions.empty() || !alike || !has_room(draft, group, candidate))
         return false;
     const Node& other = *group.item.outputs[0];
+    // A kernel that waits for a call would keep what the next call needs.
+    if (group.calls() || group.behind_call != candidate.behind_call) return false;
     if (is_stored_by_hand(root) || is_stored_by_hand(other))
         return is_stored_by_hand(root) && is_stored_by_hand(other) &&
                root.inputs[0] == other.inputs[0];
@@ -138,6 +144,17 @@ struct Grouping {
     std::unordered_map<const Node*, size_t> group_of;  // roots and loops of this region
 };
 
+/// True if the candidate needs the output of a call.
+bool is_behind_call(const Grouping& grouping, const Candidate& candidate) {
+    return std::any_of(candidate.needs.items.begin(), candidate.needs.items.end(),
+                       [&](const auto& item) {
+                           const auto at = grouping.group_of.find(item.first);
+                           if (at == grouping.group_of.end()) return false;
+                           const Group& group = grouping.groups[at->second];
+                           return group.calls() || group.behind_call;
+                       });
+}
+
 /// Returns the first group that comes after what the candidate needs, or that it may join.
 size_t first_place(const Grouping& grouping, const Candidate& candidate) {
     size_t first = 0;
@@ -150,9 +167,14 @@ size_t first_place(const Grouping& grouping, const Candidate& candidate) {
     return first;
 }
 
+/// A loop waits for all before it, see waiting_steps().
 void add_loop(Grouping& grouping, const Ref& loop, std::vector<ScheduleItem> body) {
+    const bool behind_call =
+        std::any_of(grouping.groups.begin(), grouping.groups.end(),
+                    [](const Group& group) { return group.calls() || group.behind_call; });
     grouping.group_of[loop.get()] = grouping.groups.size();
     Group& group = grouping.groups.emplace_back();
+    group.behind_call = behind_call;
     group.item.loop = loop;
     group.item.body = std::move(body);
 }
@@ -212,6 +234,7 @@ std::optional<KernelNeeds> without_waiting(const Grouping& grouping, Draft& draf
 /// Adds the candidate to a group, and returns it as it was added.
 Candidate add_root(Grouping& grouping, Draft& draft, Candidate candidate) {
     std::vector<Group>& groups = grouping.groups;
+    candidate.behind_call = is_behind_call(grouping, candidate);
     size_t at = first_place(grouping, candidate);
     while (at < groups.size() && !can_join(draft, groups[at], candidate)) ++at;
     if (at == groups.size())
@@ -222,6 +245,7 @@ Candidate add_root(Grouping& grouping, Draft& draft, Candidate candidate) {
     if (at == groups.size()) {
         Group& made = groups.emplace_back();
         made.heavy = candidate.heavy;
+        made.behind_call = candidate.behind_call;
         made.item.inner = candidate.inner;
         if (candidate.row_reductions) made.item.row_reductions = *candidate.row_reductions;
     }
@@ -229,6 +253,7 @@ Candidate add_root(Grouping& grouping, Draft& draft, Candidate candidate) {
     group.item.outputs.push_back(candidate.root);
     group.needs.loads.insert(candidate.needs.loads.begin(), candidate.needs.loads.end());
     group.needs.sizes |= candidate.needs.sizes;
+    for (const auto& [node, own] : candidate.needs.items) group.needs.items.emplace(node, own);
     group.products.insert(group.products.end(), candidate.products.begin(),
                           candidate.products.end());
     group.needs.again.insert(candidate.needs.again.begin(), candidate.needs.again.end());
@@ -247,6 +272,27 @@ StepsOf steps_by_loop(const Draft& draft) {
     for (const Ref& ref : regions.order)
         if (draft.round.materialised.contains(ref.get()) || regions.host_loops.contains(ref.get()))
             out[home_loop(regions, *ref)].push_back(ref);
+    return out;
+}
+
+/// Returns what each group waits for. A loop waits for all before it, and all behind it for it.
+std::vector<WaitingStep> waiting_steps(const Grouping& grouping) {
+    std::vector<WaitingStep> out(grouping.groups.size());
+    size_t loop = SIZE_MAX;  // the last
+    for (size_t k = 0; k < out.size(); ++k) {
+        const Group& group = grouping.groups[k];
+        if (loop != SIZE_MAX) out[k].before.push_back(loop);
+        if (group.item.loop) {
+            for (size_t before = loop + 1; before < k; ++before) out[k].before.push_back(before);
+            loop = k;
+            continue;
+        }
+        out[k].calls = group.calls();
+        for (const auto& [node, own] : group.needs.items)
+            if (const auto at = grouping.group_of.find(node);
+                at != grouping.group_of.end() && at->second != k)
+                out[k].before.push_back(at->second);
+    }
     return out;
 }
 
@@ -269,7 +315,8 @@ std::vector<ScheduleItem> group_region(Draft& draft, const Node* home, const Ste
         }
     }
     std::vector<ScheduleItem> out;
-    for (Group& g : grouping.groups) {
+    for (const size_t at : order_around_calls(waiting_steps(grouping))) {
+        Group& g = grouping.groups[at];
         g.item.again = std::move(g.needs.again);
         out.push_back(std::move(g.item));
     }

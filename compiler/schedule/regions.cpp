@@ -131,6 +131,7 @@ RegionFacts region_facts(const Graph& graph) {
         around.insert(loops.begin(), loops.end());
     };
     for (const Ref& ref : facts.order) {
+        if (ref->op == Op::HostCall) note_around(*ref);
         if (ref->op != Op::Loop) continue;
         if (const Node* by_hand = kernel_by_hand(facts, *ref)) {
             if (by_hand == ref.get()) note_around(*ref);

@@ -53,6 +53,7 @@ inline constexpr const char* kReasonAgain =
     ", recomputed-at-neighbours";  // besides: the kernel that keeps it asks for its neighbours, too
 inline constexpr const char* kReasonTrips =
     "too-many-iterations";  // nested, its loop may exceed what the driver allows
+inline constexpr const char* kReasonHost = "host-call";         // the host takes or gives it
 inline constexpr const char* kReasonByHand = "kernel-by-hand";  // stored to by a kernel by hand
 inline constexpr const char* kReasonBindings =
     "too-many-bindings";  // its kernel would bind more tensors than the device does

@@ -39,6 +39,10 @@ void require_memory(ScheduleFacts& facts, const NodeSet& kept) {
             w && !inside_kernel_loop(facts.regions, *ref) && !parts.contains(ref.get()))
             require(ref, reason_of_store(*ref));
         if (is_stored_by_hand(*ref)) require(ref, kReasonByHand);
+        if (ref->op == Op::HostCall) {
+            require(ref, kReasonHost);
+            require(ref->inputs[0], kReasonHost);
+        }
         if (kept.contains(ref.get())) require(ref, kReasonExcess);
         if (!facts.regions.host_loops.contains(ref.get())) continue;
         for (size_t k = 3; k < ref->inputs.size(); ++k)

@@ -17,6 +17,7 @@ bool runs_to_its_end(const Node& loop) {
 
 /// True if a separate kernel of the node, if it has one, would be small.
 bool is_small(const ScheduleFacts& facts, const Node& node) {
+    if (node.op == Op::HostCall) return false;
     const bool repeats = node.op == Op::Reduce || loop_of_result(facts.regions, node);
     if (!repeats && !facts.required.contains(&node)) return true;
     if (is_of_invocations(facts.regions, node)) return false;

@@ -63,6 +63,8 @@ std::set<int> used_buffers(const std::vector<Step>& steps) {
             out.insert(dispatch->buffers.begin(), dispatch->buffers.end());
         if (const auto* copy = std::get_if<CopyStep>(&step.step))
             out.insert({copy->source, copy->target});
+        if (const auto* call = std::get_if<CallStep>(&step.step))
+            out.insert({call->input, call->output});
         if (const auto* repeat = std::get_if<RepeatStep>(&step.step))
             out.merge(used_buffers(repeat->body));
     }

@@ -161,7 +161,8 @@ void note_slots(const Program& program, std::span<const FlatStep> steps,
     };
     for (const FlatStep& step : steps)
         for (size_t k = 0; k < step.slots.size(); ++k) {
-            const bool written = step.copy ? k == 1 : kernel_of(program, step).bindings[k].written;
+            const bool written =
+                step.dispatch ? kernel_of(program, step).bindings[k].written : k == 1;
             plan.slot_used[at(step.slots[k])] = true;
             if (written) plan.slot_written[at(step.slots[k])] = true;
         }
@@ -187,7 +188,7 @@ PlannedSteps plan_steps(const Program& program, const DeviceProfile& profile,
 CallPlan plan_call(const Program& program, const DeviceProfile& profile, const SizeEnv& env,
                    bool in_parts) {
     CallPlan plan;
-    plan.in_parts = in_parts || !can_be_flat(program, env);
+    plan.in_parts = in_parts || !can_be_flat(program, env) || has_calls(program.steps);
     uint64_t bytes = 0;
     if (plan.in_parts) {
         plan.rotating = plan_rotating_memory(program, env);

@@ -31,6 +31,17 @@ PartedRun::~PartedRun() {
 }
 
 void PartedRun::step(const FlatStep& step) {
+    if (!calls_.empty()) {
+        for (size_t k = 0; k < step.slots.size(); ++k)
+            settle_calls(run_.call.slot(step.slots[k]),
+                         step.dispatch
+                             ? run_.program.kernels[static_cast<size_t>(step.dispatch->kernel)]
+                                   .bindings[k]
+                                   .written
+                             : k == 1);
+        calls_.proceed();
+    }
+    if (step.call) return add_call(step);
     const uint64_t param_bytes =
         step.dispatch
             ? buffer_param_bytes(run_.program.kernels[static_cast<size_t>(step.dispatch->kernel)],
@@ -49,8 +60,69 @@ void PartedRun::step(const FlatStep& step) {
     param_bytes_ += param_bytes;
 }
 
+/// Finishes the calls that a step would disturb which reads this memory, or writes it. What was
+/// recorded runs meanwhile.
+void PartedRun::settle_calls(const BufferRange& range, bool written) {
+    if (!calls_.meets(range, written)) return;
+    submit();
+    run_.device->flush();
+    take_outputs(calls_.finish(range, written));
+}
+
+/// Copies the outputs of calls to their places.
+void PartedRun::take_outputs(std::vector<PartedCallStep> finished) {
+    Copies copies;
+    for (const PartedCallStep& call : finished)
+        if (call.made) copies.push_back({call.made->range(), call.output});
+    if (copies.empty()) return;
+    submit(copies);
+    for (const PartedCallStep& call : finished)
+        if (call.made) call.made->used_at(last_, false);
+}
+
+void PartedRun::add_call(const FlatStep& step) {
+    const CallStep& asked = *step.call;
+    PartedCallStep added;
+    added.operation = asked.operation.get();
+    added.call.dtype = run_.program.buffers[static_cast<size_t>(step.slots[0])].dtype;
+    added.call.line = asked.line;
+    const auto concrete = [&](const Shape& shape, std::vector<int64_t>& sizes) {
+        uint64_t bytes = static_cast<uint64_t>(added.call.dtype.bytes());
+        for (const Size& size : shape) {
+            sizes.push_back(size.evaluate(step.env));
+            bytes *= static_cast<uint64_t>(sizes.back());
+        }
+        return bytes;
+    };
+    const uint64_t given = concrete(asked.input_shape, added.call.input_shape),
+                   made = concrete(asked.output_shape, added.call.output_shape);
+    added.input = run_.call.slot(step.slots[0]), added.output = run_.call.slot(step.slots[1]);
+    const auto seen_by_host = [&](uint64_t bytes, BufferRange& there) {
+        const std::string name = asked.operation->name() + " of " + run_.program.name;
+        there.bytes = (bytes + 3) / 4 * 4;
+        return create_buffer(run_.device, there.bytes, name, BufferPlace::Host);
+    };
+    if (given > 0) {
+        added.given = seen_by_host(given, added.input);
+        added.call.input = {added.given->mapped(), given};
+        BufferRange copy = added.given->range();
+        copy.bytes = added.input.bytes;
+        submit({{added.input, copy}});
+        added.given->used_at(last_, true);
+        added.ready = last_;
+        run_.device->flush();
+    }
+    if (made > 0) {
+        added.made = seen_by_host(made, added.output);
+        added.call.output = {added.made->mapped(), made};
+    }
+    calls_.add(std::move(added));
+    calls_.proceed();
+}
+
 bool PartedRun::goes_on(int slot, int64_t) {
     BufferRange flag = run_.call.slot(slot);
+    settle_calls(flag, false);
     ensure(flag.buffer != VK_NULL_HANDLE, "the flag of a loop has no memory");
     std::shared_ptr<Buffer> memory = run_.scratch;
     if (!memory || !inside(flag, memory->range())) {
@@ -93,6 +165,11 @@ void PartedRun::add(const CallPlan& plan) {
 }
 
 TimelinePoint PartedRun::finish(const std::vector<int>& ends) {
+    if (!calls_.empty()) {
+        submit();
+        run_.device->flush();
+        take_outputs(calls_.finish_all());
+    }
     submit(staged(run_.call.result_copies(ends)));
     finished_ = true;
     return last_;

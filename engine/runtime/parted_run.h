@@ -11,6 +11,7 @@
 #include "compiler/program/executor.h"
 #include "engine/gpu/commands.h"
 #include "engine/runtime/pace.h"
+#include "engine/runtime/parted_calls.h"
 #include "engine/runtime/record.h"
 
 namespace firn {
@@ -53,7 +54,7 @@ struct PartedCall {
 class PartedRun : public StepVisitor {
   public:
     explicit PartedRun(PartedCall call)
-        : run_(std::move(call)), report_at_(run_.progress.after_seconds) {
+        : run_(std::move(call)), calls_(run_.device), report_at_(run_.progress.after_seconds) {
         if (!run_.stand_ins.empty()) submit(run_.stand_ins);
     }
     /// After an error, waits for the submitted work.
@@ -75,6 +76,9 @@ class PartedRun : public StepVisitor {
         std::unique_ptr<Timestamps> timestamps;
     };
     using Copies = std::vector<RangeCopy>;
+    void add_call(const FlatStep& step);
+    void settle_calls(const BufferRange& range, bool written);
+    void take_outputs(std::vector<PartedCallStep> finished);
     void submit(const Copies& copies = {});
     void submit(const RecordedSteps& steps, double predicted, const Copies& copies);
     void record(CommandBuffer& commands, const RecordedSteps& steps, const Copies& copies,
@@ -86,6 +90,7 @@ class PartedRun : public StepVisitor {
     void report();
 
     PartedCall run_;
+    PartedCalls calls_;
     std::vector<FlatStep> steps_;  // not yet submitted
     double predicted_ = 0;         // their time
     uint64_t param_bytes_ = 0;     // of their parameters in a buffer

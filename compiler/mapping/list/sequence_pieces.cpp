@@ -164,6 +164,8 @@ void count_uses(std::span<const ListedStep> steps, std::map<int, int>& uses) {
                 ++uses[kernel->code.buffers[k].buffer];
         if (const auto* copy = std::get_if<CopyStep>(&step.step))
             ++uses[copy->source], ++uses[copy->target];
+        if (const auto* call = std::get_if<CallStep>(&step.step))
+            ++uses[call->input], ++uses[call->output];
         if (const auto* loop = std::get_if<ListedLoop>(&step.step)) count_uses(*loop, uses);
     }
 }
@@ -265,6 +267,7 @@ std::optional<SequencePiece> piece_of(const SequenceContext& context, const List
         return kernel->ready ? kernel_piece(context, *kernel->ready, launches) : std::nullopt;
     if (const auto* copy = std::get_if<CopyStep>(&step.step))
         return copy_piece(context, {{copy->target, copy->source}});
+    if (std::holds_alternative<CallStep>(step.step)) return std::nullopt;
     const auto& listed = std::get<ListedLoop>(step.step);
     const Size& trips = listed.loop.trips;
     return piece_of(

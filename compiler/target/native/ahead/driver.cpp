@@ -265,6 +265,12 @@ class Steps {
                     bytes_of(text, copy.source) + ")");
     }
 
+    void add(IrText&, const CallStep& call) {
+        throw UserError("save_native: the program calls " + call.operation->name() +
+                        " on the host, which its machine code cannot" +
+                        (call.line.empty() ? "" : " (" + call.line + ")"));
+    }
+
     std::string is_alive(IrText& text, int buffer) const {
         const std::string word = text.emit("load i32, ptr " + memory_now(text, buffer));
         return text.emit("icmp ne i32 " + word + ", 0");

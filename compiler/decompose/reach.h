@@ -1,0 +1,96 @@
+// Which positions of its inputs a value needs, along axes that are dealt over processes.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "compiler/ir/graph.h"
+
+namespace firn {
+
+/// An axis of a grid: every dimension of `symbol` plus a number lies along it.
+struct GridAxis {
+    std::string symbol;
+    bool periodic = false;  // the last position is beside the first
+    /// Whether processes hold parts of it. What is read along a whole axis needs no neighbour.
+    bool dealt = true;
+};
+
+/// The place of a value's axis in the grid: element i stands at position i + offset, and `cut`
+/// positions are left behind the last one. `grid` -1: the axis is whole in every process. `free`:
+/// it has no data of its own, such as an index or a repeated number, and stands wherever its users
+/// do.
+struct AxisPlace {
+    int grid = -1;
+    int64_t offset = 0, cut = 0;
+    bool free = false;
+};
+
+/// The positions that are read, before and behind one's own: from `lo`, at most 0, to `hi`, at
+/// least 0.
+struct Reach {
+    int64_t lo = 0, hi = 0;
+    friend bool operator==(const Reach&, const Reach&) = default;
+};
+
+/// What a value needs of a leaf, by axis of the grid. `diagonal`: some read moves along two axes.
+struct LeafReach {
+    std::vector<Reach> axes;
+    bool diagonal = false;
+};
+
+/// The place of a value, and what it needs of each leaf. The null leaf stands for the ends of the
+/// grid themselves: so many positions from them the function may do something else than inside,
+/// such as fill a frame with zeros.
+struct Placement {
+    std::vector<AxisPlace> axes;
+    std::unordered_map<const Node*, LeafReach> leaves;
+};
+
+/// Finds places and reaches of the values of a graph whose leaves are given: inputs, and values
+/// that every process has computed for its own positions.
+class Reaches {
+  public:
+    explicit Reaches(std::vector<GridAxis> grid) : grid_(std::move(grid)) {}
+    const std::vector<GridAxis>& grid() const { return grid_; }
+    /// Makes a value one of the leaves, at its own place.
+    void add_leaf(const Ref& node);
+    bool is_leaf(const Node& node) const { return leaves_.contains(&node); }
+    /// Throws UserError with the user's line where the value cannot be computed from parts: it
+    /// reads positions that no number of neighbours bounds, has an axis of another size, or is made
+    /// by a kernel by hand.
+    const Placement& of(const Ref& node);
+    /// Axes of a Reduce's input, or of any value, that are dealt.
+    bool reduces_grid(const Ref& reduce);
+    /// True for a Loop whose iterations read what it carries at other positions, or reduce along
+    /// the grid: it must be a loop of all processes.
+    bool is_joint(const Ref& loop);
+
+  private:
+    Placement found(const Ref& node);
+    Placement of_elementwise(const Node& node);
+    Placement of_movement(const Node& node);
+    Placement of_reshape(const Node& node);
+    Placement of_gather(const Node& node);
+    Placement of_scatter(const Node& node);
+    Placement of_result(const Node& node);
+    Placement of_loop(const Node& loop, const Node& result);
+    AxisPlace place_of(const Node& node, size_t axis) const;
+    void add(Placement& out, const Ref& input, const std::vector<Reach>& moved);
+    void add_ends(Placement& out, int grid, int64_t below, int64_t above) const;
+
+    std::vector<GridAxis> grid_;
+    std::unordered_set<const Node*> leaves_;
+    std::unordered_map<const Node*, Placement> known_;
+    std::unordered_map<const Node*, bool> joint_;
+    std::vector<Ref> kept_;  // what the maps name
+};
+
+/// The range of an index less the position along `axis` of its own: an i32 value that is the
+/// position moved by no more than that. `symbol`: of that axis. Nothing where no numbers bound it.
+std::optional<Reach> displacement(const Node& index, int axis, const std::string& symbol);
+
+}  // namespace firn
