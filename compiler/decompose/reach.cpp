@@ -37,8 +37,8 @@ bool moves_along_two(const std::vector<Reach>& axes) {
                          [](const Reach& axis) { return !(axis == Reach()); }) > 1;
 }
 
-bool is_whole(const Placement& placement) {
-    return std::all_of(placement.axes.begin(), placement.axes.end(),
+bool is_whole(const GridPlacement& place) {
+    return std::all_of(place.axes.begin(), place.axes.end(),
                        [](const AxisPlace& axis) { return axis.grid < 0; });
 }
 
@@ -47,9 +47,14 @@ bool is_whole(const Placement& placement) {
 void Reaches::add_leaf(const Ref& node) {
     leaves_.insert(node.get());
     kept_.push_back(node);
-    Placement own;
+    GridPlacement own;
     for (size_t axis = 0; axis < node->shape.size(); ++axis)
         own.axes.push_back(place_of(*node, axis));
+    for (const AxisPlace& axis : own.axes)
+        if (axis.cut != 0)
+            refuse(*node,
+                   "a value of shape " + text(node->shape) + " leaves positions of the grid out",
+                   "store it into a tensor of the grid's shape");
     own.leaves[node.get()].axes.resize(grid_.size());
     known_[node.get()] = std::move(own);
 }
@@ -70,20 +75,20 @@ AxisPlace Reaches::place_of(const Node& node, size_t axis) const {
     return {};
 }
 
-const Placement& Reaches::of(const Ref& node) {
+const GridPlacement& Reaches::of(const Ref& node) {
     if (const auto at = known_.find(node.get()); at != known_.end()) return at->second;
     // Inputs first, without recursion: graphs are deep.
     for (const Ref& each :
          topological({node}, [&](const Node& inner) { return known_.contains(&inner); })) {
         if (known_.contains(each.get()) || each->op == Op::Loop || each->op == Op::If) continue;
         kept_.push_back(each);
-        Placement made = found(each);
+        GridPlacement made = found(each);
         known_[each.get()] = std::move(made);
     }
     return known_.at(node.get());
 }
 
-void Reaches::add(Placement& out, const Ref& input, const std::vector<Reach>& moved) {
+void Reaches::add(GridPlacement& out, const Ref& input, const std::vector<Reach>& moved) {
     const bool still =
         std::all_of(moved.begin(), moved.end(), [](const Reach& axis) { return axis == Reach(); });
     for (const auto& [leaf, reach] : of(input).leaves) {
@@ -101,7 +106,7 @@ void Reaches::add(Placement& out, const Ref& input, const std::vector<Reach>& mo
     }
 }
 
-void Reaches::add_ends(Placement& out, int grid, int64_t below, int64_t above) const {
+void Reaches::add_ends(GridPlacement& out, int grid, int64_t below, int64_t above) const {
     LeafReach ends;
     ends.axes.resize(grid_.size());
     ends.axes[static_cast<size_t>(grid)] = {-std::max<int64_t>(below, 0),
@@ -109,8 +114,8 @@ void Reaches::add_ends(Placement& out, int grid, int64_t below, int64_t above) c
     join(out.leaves[nullptr], ends);
 }
 
-Placement Reaches::of_elementwise(const Node& node) {
-    Placement out;
+GridPlacement Reaches::of_elementwise(const Node& node) {
+    GridPlacement out;
     for (size_t axis = 0; axis < node.shape.size(); ++axis) {
         AxisPlace place = place_of(node, axis);
         place.free = true;
@@ -135,10 +140,10 @@ Placement Reaches::of_elementwise(const Node& node) {
     return out;
 }
 
-Placement Reaches::of_reshape(const Node& node) {
+GridPlacement Reaches::of_reshape(const Node& node) {
     const Ref& input = node.inputs[0];
-    const Placement& given = of(input);
-    Placement out;
+    const GridPlacement& given = of(input);
+    GridPlacement out;
     for (size_t axis = 0; axis < node.shape.size(); ++axis)
         out.axes.push_back(place_of(node, axis));
     // Axes of the grid keep their order, and what lies between two of them its size.
@@ -171,11 +176,11 @@ Placement Reaches::of_reshape(const Node& node) {
     return out;
 }
 
-Placement Reaches::of_movement(const Node& node) {
+GridPlacement Reaches::of_movement(const Node& node) {
     if (node.op == Op::Reshape) return of_reshape(node);
     const Ref& input = node.inputs[0];
-    const Placement& given = of(input);
-    Placement out;
+    const GridPlacement& given = of(input);
+    GridPlacement out;
     for (size_t axis = 0; axis < node.shape.size(); ++axis) {
         AxisPlace place = place_of(node, axis);
         if (node.op == Op::Permute) {
@@ -212,10 +217,10 @@ Placement Reaches::of_movement(const Node& node) {
     return out;
 }
 
-Placement Reaches::of_gather(const Node& node) {
+GridPlacement Reaches::of_gather(const Node& node) {
     const Ref& source = node.inputs[0];
     const GatherAttr& attr = node.as<GatherAttr>();
-    Placement out;
+    GridPlacement out;
     for (size_t axis = 0; axis < node.shape.size(); ++axis) {
         out.axes.push_back(place_of(node, axis));
         out.axes.back().free = true;
@@ -270,10 +275,10 @@ Placement Reaches::of_gather(const Node& node) {
     return out;
 }
 
-Placement Reaches::of_scatter(const Node& node) {
+GridPlacement Reaches::of_scatter(const Node& node) {
     const Ref &target = node.inputs[0], &values = node.inputs[1];
-    Placement out;
-    const Placement& given = of(target);
+    GridPlacement out;
+    const GridPlacement& given = of(target);
     for (size_t axis = 0; axis < node.shape.size(); ++axis) {
         AxisPlace place = given.axes[axis];
         if (place.grid >= 0 && place.free) place.free = false;
@@ -314,12 +319,12 @@ Placement Reaches::of_scatter(const Node& node) {
     return out;
 }
 
-Placement Reaches::of_result(const Node& node) {
+GridPlacement Reaches::of_result(const Node& node) {
     const Ref& owner = node.inputs[0];
     if (owner->op == Op::Loop) return of_loop(*owner, node);
     const IfAttr& branch = owner->as<IfAttr>();
     const auto k = static_cast<size_t>(node.as<ResultAttr>().index);
-    Placement out;
+    GridPlacement out;
     const std::vector<Ref> sides{branch.then_body->results[k], branch.else_body->results[k],
                                  owner->inputs[0]};
     for (size_t axis = 0; axis < node.shape.size(); ++axis) {
@@ -342,10 +347,10 @@ Placement Reaches::of_result(const Node& node) {
 }
 
 /// Every result may need what any value of the loop does.
-Placement Reaches::of_loop(const Node& loop, const Node& result) {
+GridPlacement Reaches::of_loop(const Node& loop, const Node& result) {
     const LoopAttr& attr = loop.as<LoopAttr>();
     const auto own = static_cast<size_t>(result.as<ResultAttr>().index);
-    Placement out;
+    GridPlacement out;
     for (size_t axis = 0; axis < result.shape.size(); ++axis) {
         AxisPlace place = of(loop.inputs[own + 3]).axes[axis];
         if (place.grid >= 0) place.free = false;
@@ -365,15 +370,7 @@ bool Reaches::is_joint(const Ref& loop) {
     const Region& body = *loop->as<LoopAttr>().body;
     if (loop->as<LoopAttr>().by_hand())
         refuse(*loop, "a kernel by hand has no parts", "write it with tensors and loops");
-    for (size_t k = 0; k < body.args.size(); ++k) {
-        add_leaf(body.args[k]);
-        if (k > 0)
-            for (size_t axis = 0; axis < body.args[k]->shape.size(); ++axis) {
-                AxisPlace place = of(loop->inputs[k + 2]).axes[axis];
-                if (place.grid >= 0) place.free = false;
-                known_[body.args[k].get()].axes[axis] = place;
-            }
-    }
+    for (const Ref& arg : body.args) add_leaf(arg);
     bool joint = false;
     for (const Ref& each :
          topological(body.results, [&](const Node& node) { return is_leaf(node); })) {
@@ -383,7 +380,7 @@ bool Reaches::is_joint(const Ref& loop) {
     }
     for (size_t k = 0; k < body.results.size() && !joint; ++k)
         for (const Ref& arg : body.args) {
-            const Placement& result = of(body.results[k]);
+            const GridPlacement& result = of(body.results[k]);
             const auto at = result.leaves.find(arg.get());
             if (at != result.leaves.end() && !is_still(at->second)) joint = true;
             const auto ends = result.leaves.find(nullptr);
@@ -397,7 +394,7 @@ bool Reaches::is_joint(const Ref& loop) {
 }
 
 bool Reaches::reduces_grid(const Ref& reduce) {
-    const Placement& input = of(reduce->inputs[0]);
+    const GridPlacement& input = of(reduce->inputs[0]);
     const std::vector<int>& axes = reduce->as<ReduceAttr>().axes;
     return std::any_of(axes.begin(), axes.end(), [&](int axis) {
         const int along = input.axes[static_cast<size_t>(axis)].grid;
@@ -405,11 +402,11 @@ bool Reaches::reduces_grid(const Ref& reduce) {
     });
 }
 
-Placement Reaches::found(const Ref& ref) {
+GridPlacement Reaches::found(const Ref& ref) {
     const Node& node = *ref;
     if (is_elementwise(node.op)) return of_elementwise(node);
     if (is_movement(node.op)) return of_movement(node);
-    Placement out;
+    GridPlacement out;
     switch (node.op) {
         case Op::Constant:
         case Op::SizeValue: return out;
@@ -434,7 +431,7 @@ Placement Reaches::found(const Ref& ref) {
             if (reduces_grid(ref))
                 throw InternalError("internal error: a reduction along the grid is no leaf");
             const std::vector<int>& axes = node.as<ReduceAttr>().axes;
-            const Placement& input = of(node.inputs[0]);
+            const GridPlacement& input = of(node.inputs[0]);
             for (size_t axis = 0; axis < input.axes.size(); ++axis)
                 if (!std::binary_search(axes.begin(), axes.end(), static_cast<int>(axis)))
                     out.axes.push_back(input.axes[axis]);

@@ -45,7 +45,7 @@ struct LeafReach {
 /// The place of a value, and what it needs of each leaf. The null leaf stands for the ends of the
 /// grid themselves: so many positions from them the function may do something else than inside,
 /// such as fill a frame with zeros.
-struct Placement {
+struct GridPlacement {
     std::vector<AxisPlace> axes;
     std::unordered_map<const Node*, LeafReach> leaves;
 };
@@ -56,13 +56,15 @@ class Reaches {
   public:
     explicit Reaches(std::vector<GridAxis> grid) : grid_(std::move(grid)) {}
     const std::vector<GridAxis>& grid() const { return grid_; }
-    /// Makes a value one of the leaves, at its own place.
+    /// Makes a value one of the leaves. UserError where it has not all positions of its axes.
     void add_leaf(const Ref& node);
+    /// The place of a leaf.
+    const GridPlacement& of_leaf(const Node& leaf) const { return known_.at(&leaf); }
     bool is_leaf(const Node& node) const { return leaves_.contains(&node); }
     /// Throws UserError with the user's line where the value cannot be computed from parts: it
     /// reads positions that no number of neighbours bounds, has an axis of another size, or is made
     /// by a kernel by hand.
-    const Placement& of(const Ref& node);
+    const GridPlacement& of(const Ref& node);
     /// Axes of a Reduce's input, or of any value, that are dealt.
     bool reduces_grid(const Ref& reduce);
     /// True for a Loop whose iterations read what it carries at other positions, or reduce along
@@ -70,21 +72,21 @@ class Reaches {
     bool is_joint(const Ref& loop);
 
   private:
-    Placement found(const Ref& node);
-    Placement of_elementwise(const Node& node);
-    Placement of_movement(const Node& node);
-    Placement of_reshape(const Node& node);
-    Placement of_gather(const Node& node);
-    Placement of_scatter(const Node& node);
-    Placement of_result(const Node& node);
-    Placement of_loop(const Node& loop, const Node& result);
+    GridPlacement found(const Ref& node);
+    GridPlacement of_elementwise(const Node& node);
+    GridPlacement of_movement(const Node& node);
+    GridPlacement of_reshape(const Node& node);
+    GridPlacement of_gather(const Node& node);
+    GridPlacement of_scatter(const Node& node);
+    GridPlacement of_result(const Node& node);
+    GridPlacement of_loop(const Node& loop, const Node& result);
     AxisPlace place_of(const Node& node, size_t axis) const;
-    void add(Placement& out, const Ref& input, const std::vector<Reach>& moved);
-    void add_ends(Placement& out, int grid, int64_t below, int64_t above) const;
+    void add(GridPlacement& out, const Ref& input, const std::vector<Reach>& moved);
+    void add_ends(GridPlacement& out, int grid, int64_t below, int64_t above) const;
 
     std::vector<GridAxis> grid_;
     std::unordered_set<const Node*> leaves_;
-    std::unordered_map<const Node*, Placement> known_;
+    std::unordered_map<const Node*, GridPlacement> known_;
     std::unordered_map<const Node*, bool> joint_;
     std::vector<Ref> kept_;  // what the maps name
 };

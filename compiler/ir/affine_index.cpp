@@ -133,7 +133,7 @@ std::optional<StoreIndex> store_index(const Node& node) {
 
 bool is_invertible_store(const Node& scatter) {
     if (scatter.op != Op::Scatter || scatter.as<ScatterAttr>().op != ScatterOp::Last ||
-        scatter.as<ScatterAttr>().part)
+        scatter.as<ScatterAttr>().part || scatter.as<ScatterAttr>().apart)
         return false;
     std::vector<bool> solved(scatter.inputs[1]->shape.size(), false);
     bool guarded = false;

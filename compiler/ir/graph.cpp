@@ -66,7 +66,7 @@ struct AttrHash {
     uint64_t operator()(const ScatterAttr& a) const {
         return mix(mix(mix(mix(mix(static_cast<uint64_t>(a.op), a.unique), a.complete), a.by_hand),
                        a.part),
-                   a.finds_last);
+                   a.finds_last + 2 * a.apart);
     }
     uint64_t operator()(const ReduceAttr& a) const {
         return mix(static_cast<uint64_t>(a.op), hash_of_numbers(a.axes));
@@ -134,7 +134,8 @@ struct AttrEqual {
     bool operator()(const ScatterAttr& a) const {
         const auto& b = same<ScatterAttr>();
         return a.op == b.op && a.unique == b.unique && a.complete == b.complete &&
-               a.by_hand == b.by_hand && a.part == b.part && a.finds_last == b.finds_last;
+               a.by_hand == b.by_hand && a.part == b.part && a.finds_last == b.finds_last &&
+               a.apart == b.apart;
     }
     bool operator()(const ReduceAttr& a) const {
         const auto& b = same<ReduceAttr>();

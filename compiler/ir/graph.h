@@ -94,10 +94,13 @@ struct GatherAttr {
 /// one of several with the same positions, each with the one before as its target, that store
 /// inside of it and fill it together: one kernel does them all (store_parts, join_stores).
 /// `finds_last`: marks a Max of positions, made by settle_stores to find which store of the user's
-/// is the last at each element; it only changes how the store is described.
+/// is the last at each element; it only changes how the store is described. `apart`: the store has
+/// steps of its own although it could be part of the kernel that makes its target: its values wait
+/// for a call of the host, and the target need not.
 struct ScatterAttr {
     ScatterOp op = ScatterOp::Last;
     bool unique = false, complete = false, by_hand = false, part = false, finds_last = false;
+    bool apart = false;
 };
 struct ReduceAttr {
     ReduceOp op = ReduceOp::Sum;

@@ -128,7 +128,8 @@ Attr scatter_attribute(GraphParseRun& run) {
     const bool complete = accept(run, "complete");
     const bool by_hand = accept(run, "by_hand");
     const bool part = accept(run, "part");
-    return ScatterAttr{op, unique, complete, by_hand, part, accept(run, "finds_last")};
+    const bool finds_last = accept(run, "finds_last");
+    return ScatterAttr{op, unique, complete, by_hand, part, finds_last, accept(run, "apart")};
 }
 
 Attr buffer_attribute(GraphParseRun& run) {

@@ -246,6 +246,7 @@ class Printer {
                 if (node.as<ScatterAttr>().by_hand) out_ += " by_hand";
                 if (node.as<ScatterAttr>().part) out_ += " part";
                 if (node.as<ScatterAttr>().finds_last) out_ += " finds_last";
+                if (node.as<ScatterAttr>().apart) out_ += " apart";
                 break;
             case Op::Reduce:
                 out_ += std::string(" op=") + name(node.as<ReduceAttr>().op);
