@@ -128,7 +128,12 @@ class Forms {
             }
             case Op::Min: return smaller(input(0), input(1));
             case Op::Max: return larger(input(0), input(1));
-            case Op::Select: return hull(input(1), input(2));
+            case Op::Select:
+                // A nan goes nowhere: as an index it is 0, and what it weighs is nan.
+                if (node.inputs[0]->op == Op::IsNan && node.inputs[1] == node.inputs[0]->inputs[0])
+                    return input(2);
+                return hull(input(1), input(2));
+            case Op::Ruled: return input(0);
             case Op::Floor: return rounded(input(0), std::floor);
             case Op::Ceil: return rounded(input(0), std::ceil);
             case Op::Round: return rounded(input(0), std::nearbyint);

@@ -421,7 +421,7 @@ GridPlacement Reaches::found(const Ref& ref) {
         case Op::Scatter: return of_scatter(node);
         case Op::Ruled:
             out.axes = of(node.inputs[0]).axes;
-            add(out, node.inputs[0], std::vector<Reach>(grid_.size()));
+            for (const Ref& input : node.inputs) add(out, input, std::vector<Reach>(grid_.size()));
             return out;
         case Op::Result:
             if (node.inputs[0]->op == Op::Loop && is_joint(node.inputs[0]))

@@ -352,6 +352,8 @@ int64_t iterations_before_check(const Program& program, const RepeatStep& repeat
                                 const SizeEnv& env) {
     if (!is_asked(repeat, trips)) return std::max<int64_t>(trips, 0);
     if (may_ask(repeat.body)) return 1;
+    // Processes that call one another take as many iterations, whatever their sizes are.
+    if (has_calls(repeat.body)) return 1;
     SizeEnv inside = env;
     if (!repeat.induction.empty()) inside[repeat.induction] = 0;
     const double launches = std::max(1.0, count_launches(repeat.body, inside, program.profile));

@@ -167,7 +167,8 @@ std::vector<std::vector<float>> run_parts(const Case& test, Sizes sizes, const L
                 run_part(test, sizes, layout, rank, mail, results, mutex);
             } catch (...) {
                 const std::lock_guard lock(mutex);
-                error = std::current_exception();
+                if (!error) error = std::current_exception();
+                mail->end();
             }
         });
     for (std::thread& thread : threads) thread.join();

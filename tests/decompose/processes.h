@@ -31,15 +31,24 @@ class Mail {
     }
     std::vector<std::byte> receive(int from, int to, int number) {
         std::unique_lock lock(mutex_);
-        arrived_.wait(lock, [&] { return letters_.contains({from, to, number}); });
+        arrived_.wait(lock, [&] { return ended_ || letters_.contains({from, to, number}); });
+        if (!letters_.contains({from, to, number})) throw UserError("another process has ended");
         auto bytes = std::move(letters_.at({from, to, number}));
         letters_.erase({from, to, number});
         return bytes;
     }
 
+    /// Nothing more is sent: who waits gets an error.
+    void end() {
+        const std::lock_guard lock(mutex_);
+        ended_ = true;
+        arrived_.notify_all();
+    }
+
   private:
     std::mutex mutex_;
     std::condition_variable arrived_;
+    bool ended_ = false;
     std::map<std::tuple<int, int, int>, std::vector<std::byte>> letters_;
     std::map<std::pair<int, int>, int> sent_, taken_;
 };
