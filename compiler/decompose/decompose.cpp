@@ -161,7 +161,11 @@ class Decomposer {
                 dealt = dealt || along[at];
             }
         Ref value = reduce(b_, attr.op, input, attr.axes, false);
-        if (dealt) value = host_call(b_, ties_.combine(attr.op, along), value);
+        if (dealt) {  // halves are combined in f32
+            const DType own = value->dtype;
+            value = cast(b_, value, own.is_half() ? f32 : own);
+            value = cast(b_, host_call(b_, ties_.combine(attr.op, along), value), own);
+        }
         make_leaf(node, std::move(value), "a reduction");
     }
 

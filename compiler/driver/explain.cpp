@@ -64,6 +64,20 @@ bool sizes_known(const Program& program, const SizeEnv& env) {
     return true;
 }
 
+/// A step of the body of a loop touches the buffer, or the step itself.
+bool touches(const Step& step, int buffer) {
+    if (const auto* dispatch = std::get_if<DispatchStep>(&step.step))
+        return std::find(dispatch->buffers.begin(), dispatch->buffers.end(), buffer) !=
+               dispatch->buffers.end();
+    if (const auto* copy = std::get_if<CopyStep>(&step.step))
+        return copy->source == buffer || copy->target == buffer;
+    if (const auto* call = std::get_if<CallStep>(&step.step))
+        return call->input == buffer || call->output == buffer;
+    const auto& body = std::get<RepeatStep>(step.step).body;
+    return std::any_of(body.begin(), body.end(),
+                       [&](const Step& inner) { return touches(inner, buffer); });
+}
+
 /// Prints the loops of kernels whose end depends on data, with the way to avoid them.
 void print_open_loops(std::ostringstream& out, const std::vector<Step>& steps) {
     for (const Step& step : steps) {
@@ -75,6 +89,23 @@ void print_open_loops(std::ostringstream& out, const std::vector<Step>& steps) {
                    "loop may be part of a kernel  ("
                 << repeat->line << ")\n";
         print_open_loops(out, repeat->body);
+    }
+}
+
+/// Prints the calls of the host, with the steps that may run while each is under way.
+void print_calls(std::ostringstream& out, const Program& program, const std::vector<Step>& steps) {
+    for (size_t k = 0; k < steps.size(); ++k) {
+        if (const auto* repeat = std::get_if<RepeatStep>(&steps[k].step))
+            print_calls(out, program, repeat->body);
+        const auto* call = std::get_if<CallStep>(&steps[k].step);
+        if (!call) continue;
+        size_t beside = 0;
+        while (k + beside + 1 < steps.size() && !touches(steps[k + beside + 1], call->output))
+            ++beside;
+        out << "  the host: " << call->operation->name() << ", " << text(call->input_shape)
+            << " to " << text(call->output_shape) << "; " << beside
+            << (beside == 1 ? " step runs" : " steps run") << " meanwhile"
+            << (call->line.empty() ? "" : "  (" + call->line + ")") << "\n";
     }
 }
 
@@ -134,6 +165,7 @@ std::string explain(const Program& program, const SizeEnv& env,
     for (const VerdictInfo& v : program.verdicts) print_verdict(out, v);
     print_open_loops(out, program.steps);
     print_meeting_stores(out, program.verdicts);
+    print_calls(out, program, program.steps);
     const bool known = sizes_known(program, env);
     const std::vector<KernelReport> reports =
         known ? kernel_reports(program, env, milliseconds) : std::vector<KernelReport>();
@@ -147,6 +179,8 @@ std::string explain(const Program& program, const SizeEnv& env,
     if (known) {
         const ProgramStats s = stats(program, env);
         out << "  " << s.dispatches << " dispatches";
+        if (s.calls)
+            out << ", " << s.calls << (s.calls == 1 ? " call" : " calls") << " of the host";
         if (s.indirect_dispatches) out << " (" << s.indirect_dispatches << " of them indirect)";
         out << ", " << s.operations << " operations, " << s.bytes_read << " bytes read, "
             << s.bytes_written << " written, " << s.barriers << " barriers, " << s.peak_bytes

@@ -69,6 +69,10 @@ ProgramStats stats(const Program& program, const SizeEnv& env) {
     }
     count_steps(program, env, [&](const FlatStep& step, int64_t times) {
         result.barriers += step.barrier_before ? times : 0;
+        if (step.call) {
+            result.calls += times;
+            return;
+        }
         if (step.copy) {
             int64_t bytes =
                 program.buffers[static_cast<size_t>(step.copy->source)].bytes().evaluate(step.env);

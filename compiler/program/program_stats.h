@@ -10,6 +10,7 @@ struct ProgramStats {
     int64_t dispatches = 0;  // indirect ones too, whose work counts as its upper bound
     int64_t indirect_dispatches = 0;
     int64_t operations = 0, bytes_read = 0, bytes_written = 0;
+    int64_t calls = 0;       // of the host, such as messages to other processes
     int64_t barriers = 0;    // pipeline barriers recorded
     int64_t guards = 0;      // conditions that keep stores or invocations inside their ranges
     int64_t back_edges = 0;  // the largest bound of a kernel

@@ -62,7 +62,7 @@ KernelNeeds kernel_needs(Draft& draft, const Node& root, NodeSet again) {
             if (const Node* loop = host_loop_of(facts, *node)) {
                 out.items[loop] = false;
             } else if (draft.round.materialised.contains(node) &&
-                       (before || !constant_value(*node))) {
+                       (before || root.op == Op::HostCall || !constant_value(*node))) {
                 const bool own = !before && at_own_index(draft, root, *node, map);
                 auto [it, added] = out.items.emplace(node, own);
                 if (!added) it->second = it->second && own;

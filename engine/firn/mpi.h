@@ -19,8 +19,8 @@ struct MpiGroup;  // engine/mpi/group.h
 /// nothing catches, and the end of a process in the middle of the others' work.
 class Communicator {
   public:
-    /// All processes that `mpirun` has started; one where it has not. `argc` and `argv` are those of
-    /// main. UserError where MPI cannot be used by one thread after another. The first one to be
+    /// All processes that `mpirun` has started; one where it has not. `argc` and `argv` are those
+    /// of main. UserError where MPI cannot be used by one thread after another. The first one to be
     /// made begins MPI, and the last copy of it to go ends it.
     ///
     ///     int main(int argc, char** argv) {
@@ -65,8 +65,8 @@ struct AllReduceOptions {
 /// The functions below must be called by all processes in one order, as they are by a program that
 /// all run. UserError that names the ranks and what each calls where they do not fit together.
 Tensor all_reduce(const Operand& x, const Communicator& all, const AllReduceOptions& options = {});
-/// The tensor of process `root`, in all processes; theirs have its type and shape. Its gradient is the
-/// sum of those of all, at root, and 0 elsewhere.
+/// The tensor of process `root`, in all processes; theirs have its type and shape. Its gradient is
+/// the sum of those of all, at root, and 0 elsewhere.
 Tensor broadcast(const Operand& x, const Communicator& all, int root = 0);
 /// The tensors of all processes, of equal types and shapes, joined along the first axis by rank:
 /// [n, ...] becomes [size * n, ...]. Its gradient is a reduce_scatter.

@@ -78,6 +78,12 @@ std::string host_name() {
 
 std::shared_ptr<MpiLibrary> MpiLibrary::current() { return library_in_use().lock(); }
 
+std::shared_ptr<MpiLibrary> MpiLibrary::begin(int& argc, char**& argv) {
+    auto library = std::make_shared<MpiLibrary>(argc, argv);
+    library_in_use() = library;
+    return library;
+}
+
 MpiLibrary::MpiLibrary(int& argc, char**& argv) {
     int began = 0, ended = 0, given = 0;
     MPI_Initialized(&began);
@@ -98,6 +104,7 @@ MpiLibrary::MpiLibrary(int& argc, char**& argv) {
             "Communicator: this MPI may be called by one thread alone, and Firn calls it by one "
             "after the other; use an MPI with MPI_THREAD_SERIALIZED");
     }
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);  // of requests of all groups
     handler_before() = std::set_terminate(end_all_processes);
 }
 
@@ -121,8 +128,9 @@ std::string MpiGroup::about(const std::string& what) const {
 }
 
 MpiGroup::~MpiGroup() {
+    if (std::uncaught_exceptions() > 0) return;
     // Processes end together, or one is missing.
-    if (std::uncaught_exceptions() == 0 && size > 1) {
+    if (is_world && size > 1) {
         MPI_Request request = MPI_REQUEST_NULL;
         MPI_Ibarrier(checks, &request);
         wait_for_others(*this, "the end of the processes", [&] {
@@ -131,7 +139,6 @@ MpiGroup::~MpiGroup() {
             return done != 0;
         });
     }
-    if (std::uncaught_exceptions() > 0) return;
     MPI_Comm_free(&checks);
     MPI_Comm_free(&comm);
 }
@@ -157,7 +164,8 @@ void check_mpi(const MpiGroup& group, int code, const std::string& what) {
     char text[MPI_MAX_ERROR_STRING] = {};
     int length = 0;
     MPI_Error_string(code, text, &length);
-    throw DeviceError(group.about(what) + ": MPI says " + std::string(text, static_cast<size_t>(length)));
+    throw DeviceError(group.about(what) + ": MPI says " +
+                      std::string(text, static_cast<size_t>(length)));
 }
 
 void end_all(const MpiGroup& group, const std::string& why) {
@@ -185,9 +193,8 @@ void wait_for_others(const MpiGroup& group, const std::string& what,
 }
 
 MpiWork::~MpiWork() {
-    if (done_ || std::all_of(requests_.begin(), requests_.end(), [](MPI_Request request) {
-            return request == MPI_REQUEST_NULL;
-        }))
+    if (done_ || std::all_of(requests_.begin(), requests_.end(),
+                             [](MPI_Request request) { return request == MPI_REQUEST_NULL; }))
         return;
     // Memory that messages still come to must not be freed.
     try {
@@ -236,7 +243,7 @@ void check_alike(MpiGroup& group, const std::string& what, const std::string& li
     if (group.size == 1) return;
     {
         const std::lock_guard lock(group.mutex);
-        if (!group.checked.insert(what).second) return;
+        if (group.checked.contains(what)) return;
     }
     std::string own = what.substr(0, kTextOfACheck - 1);
     own.resize(kTextOfACheck, '\0');
@@ -262,6 +269,8 @@ void check_alike(MpiGroup& group, const std::string& what, const std::string& li
                         " calls " + what + " and rank " + std::to_string(other) + " " + theirs +
                         in_line(line));
     }
+    const std::lock_guard lock(group.mutex);
+    group.checked.insert(what);
 }
 
 std::string in_line(const std::string& line) { return line.empty() ? "" : " (" + line + ")"; }

@@ -22,6 +22,8 @@ class MpiLibrary {
     MpiLibrary& operator=(const MpiLibrary&) = delete;
     /// The library that is in use, null where none is.
     static std::shared_ptr<MpiLibrary> current();
+    /// Begins MPI.
+    static std::shared_ptr<MpiLibrary> begin(int& argc, char**& argv);
     /// Threads call MPI one after the other.
     std::mutex& mutex() { return mutex_; }
 
@@ -36,10 +38,12 @@ struct MpiGroup {
     MPI_Comm comm = MPI_COMM_NULL, checks = MPI_COMM_NULL;  // of data, and of comparisons
     int rank = 0, size = 1, number = 0;                     // `number`: of the group in the process
     std::string host;
+    bool is_world = false;      // all processes: they end together
     double most_seconds = 300;  // of a wait
     std::mutex mutex;
     std::set<std::string> checked;  // what all are known to call alike
-    std::vector<int> tags;          // the next tag, by the way of a message
+    int next_tag = 0;               // of a message: all processes count alike
+    int splits = 0;
 
     ~MpiGroup();
     /// `all_reduce (wave.cpp:12)` and such, with rank and host.
@@ -47,6 +51,9 @@ struct MpiGroup {
 };
 
 std::shared_ptr<MpiGroup> make_group(std::shared_ptr<MpiLibrary> library, MPI_Comm comm);
+
+/// The tag of the group's next messages between processes, the same in all.
+int message_tag(MpiGroup& group);
 
 /// Throws DeviceError where MPI has refused.
 void check_mpi(const MpiGroup& group, int code, const std::string& what);
