@@ -2,6 +2,7 @@
 #pragma once
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -31,6 +32,10 @@ struct LowerRun {
     std::shared_ptr<Program> program;  // of the list
     LowerContext context;              // with the buffer of every value that has one
     int loops = 0;
+
+    // The place in the region whose steps are made.
+    std::span<const ScheduleItem> behind;  // the items that come later
+    std::span<const Ref> results_of_region;
 };
 
 const RegionFacts& regions_of(LowerRun& run);

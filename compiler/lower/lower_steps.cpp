@@ -81,12 +81,16 @@ std::vector<ListedStep> steps_of(LowerRun& run, const std::vector<ScheduleItem>&
     std::vector<ListedStep> out;
     std::vector<bool> known(counted.sizes.size());
     add_known_sizes(run, counted, known, out);
-    for (const ScheduleItem& item : items) {
+    const auto behind = run.behind;
+    const auto results = std::exchange(run.results_of_region, counted.counts);
+    for (size_t k = 0; k < items.size(); ++k) {
         const size_t first = out.size();
-        add_item(run, item, out);
-        note_values(item, first, out);
+        run.behind = std::span(items).subspan(k + 1);
+        add_item(run, items[k], out);
+        note_values(items[k], first, out);
         add_known_sizes(run, counted, known, out);
     }
+    run.behind = behind, run.results_of_region = results;
     return out;
 }
 

@@ -1,7 +1,10 @@
 // The buffers that the values of a program live in.
 #include "compiler/lower/value_buffers.h"
 
+#include <algorithm>
+#include <unordered_set>
 #include <utility>
+#include <vector>
 
 #include "compiler/ir/affine_index.h"
 #include "compiler/ir/host_size.h"
@@ -33,8 +36,52 @@ bool made_in(LowerRun& run, const Node& value, const Node* loop) {
     return made && home_loop(regions_of(run), value) == loop;
 }
 
+namespace {
+
+/// A kernel or loop of the item reads the value from memory.
+bool reads(const LowerRun& run, const ScheduleItem& item, const Node& value) {
+    std::unordered_set<const Node*> seen;
+    std::vector<const Node*> open;
+    const auto need = [&](const Ref& node) {
+        if (seen.insert(node.get()).second) open.push_back(node.get());
+    };
+    if (item.loop) {
+        for (const Ref& input : item.loop->inputs) need(input);
+        for (const Ref& result : item.loop->as<LoopAttr>().body->results) need(result);
+        if (std::any_of(item.body.begin(), item.body.end(),
+                        [&](const ScheduleItem& inner) { return reads(run, inner, value); }))
+            return true;
+    }
+    for (const Ref& output : item.outputs)
+        for (const Ref& input : output->inputs) need(input);
+    while (!open.empty()) {
+        const Node& node = *open.back();
+        open.pop_back();
+        if (&node == &value) return true;
+        if (run.schedule.materialised.contains(&node)) continue;
+        for (const Ref& input : node.inputs) need(input);
+        for (const Ref& result : region_results(node)) need(result);
+    }
+    return false;
+}
+
+/// Steps that come later, or the results of the region, need the value itself.
+bool is_needed_later(const LowerRun& run, const Node& value) {
+    const auto is_value = [&](const Ref& result) { return result.get() == &value; };
+    return std::any_of(run.results_of_region.begin(), run.results_of_region.end(), is_value) ||
+           std::any_of(run.behind.begin(), run.behind.end(),
+                       [&](const ScheduleItem& item) { return reads(run, item, value); });
+}
+
+bool is_apart(const Node& version) {
+    return version.op == Op::Scatter && version.as<ScatterAttr>().apart;
+}
+
+}  // namespace
+
 bool may_write_over(LowerRun& run, const Node& old, const Node& user) {
-    if (run.uses[&old] != 1) return false;
+    // Others have read the target of a store that waits for the host before it.
+    if (run.uses[&old] != 1 && (!is_apart(user) || is_needed_later(run, old))) return false;
     const RegionFacts& regions = regions_of(run);
     const Node* loop = home_loop(regions, user);
     return old.op == Op::RegionArg ? regions.arg_owner.at(&old) == loop : made_in(run, old, loop);

@@ -39,6 +39,9 @@ void require_memory(ScheduleFacts& facts, const NodeSet& kept) {
             w && !inside_kernel_loop(facts.regions, *ref) && !parts.contains(ref.get()))
             require(ref, reason_of_store(*ref));
         if (is_stored_by_hand(*ref)) require(ref, kReasonByHand);
+        // The target of a store with steps of its own is made beside others, and written in place.
+        if (ref->op == Op::Scatter && ref->as<ScatterAttr>().apart)
+            require(ref->inputs[0], kReasonStore);
         if (ref->op == Op::HostCall) {
             require(ref, kReasonHost);
             require(ref->inputs[0], kReasonHost);

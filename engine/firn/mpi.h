@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "compiler/frontend/function.h"
-#include "compiler/frontend/reduce.h"
 #include "compiler/frontend/tensor.h"
 
 namespace firn {
@@ -50,10 +49,13 @@ class Communicator {
     std::shared_ptr<MpiGroup> group_;
 };
 
+/// How values of several processes become one.
+enum class Combine : uint8_t { Sum, Prod, Min, Max, Any, All };
+
 /// How all_reduce combines.
 struct AllReduceOptions {
     [[no_unique_address]] ByName by_name = {};
-    ReduceOp op = ReduceOp::Sum;  ///< not Argmin and Argmax
+    Combine op = Combine::Sum;
     /// The sum of ranks 0 and 1, of 2 and 3, and so on, then of those: the same bits in every run,
     /// for any MPI and network; takes size() times the memory and messages.
     bool in_order = false;

@@ -68,6 +68,8 @@ class MpiOperation : public HostOperation {
     std::shared_ptr<MpiGroup> group_;
 };
 
+static_assert(static_cast<int>(Combine::All) == static_cast<int>(ReduceOp::All));
+
 MPI_Op op_of(ReduceOp op) {
     switch (op) {
         case ReduceOp::Sum: return MPI_SUM;
@@ -325,15 +327,14 @@ int message_tag(MpiGroup& group) {
 
 Tensor all_reduce(const Operand& x, const Communicator& all, const AllReduceOptions& options) {
     LineScope at(x.line());
-    if (options.op == ReduceOp::Argmin || options.op == ReduceOp::Argmax)
-        fail_at(x.line(), "all_reduce: there is no position of an extreme; take min or max");
+    const auto op = static_cast<ReduceOp>(options.op);
     return in_wide_type(x, [&](const Tensor& value) {
         if (options.in_order) {
-            if (options.op != ReduceOp::Sum)
+            if (op != ReduceOp::Sum)
                 fail_at(x.line(), "all_reduce: only sums have an order");
             return sum_in_order(value, all);
         }
-        return called(std::make_shared<AllReduce>(all.group(), options.op), value);
+        return called(std::make_shared<AllReduce>(all.group(), op), value);
     });
 }
 

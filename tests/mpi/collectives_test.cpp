@@ -38,7 +38,7 @@ TEST_P(Together, EveryTypeIsCombined) {
                                static_cast<float>(2 * size_) + ranks()}))
             << type.name();
     }
-    EXPECT_EQ(all_reduce(tensor({rank_ == 0, true}), world(), {.op = ReduceOp::All})
+    EXPECT_EQ(all_reduce(tensor({rank_ == 0, true}), world(), {.op = Combine::All})
                   .as(i32)
                   .to_vector<int>(),
               (Ints{size_ == 1, 1}));
@@ -46,8 +46,8 @@ TEST_P(Together, EveryTypeIsCombined) {
 
 TEST_P(Together, ExtremesAreOfAll) {
     const Tensor x = tensor({rank_, -rank_});
-    EXPECT_EQ(all_reduce(x, world(), {.op = ReduceOp::Max}).to_vector<int>(), (Ints{size_ - 1, 0}));
-    EXPECT_EQ(all_reduce(x, world(), {.op = ReduceOp::Min}).to_vector<int>(), (Ints{0, 1 - size_}));
+    EXPECT_EQ(all_reduce(x, world(), {.op = Combine::Max}).to_vector<int>(), (Ints{size_ - 1, 0}));
+    EXPECT_EQ(all_reduce(x, world(), {.op = Combine::Min}).to_vector<int>(), (Ints{0, 1 - size_}));
 }
 
 TEST_P(Together, SumsInOrderHaveOneOrder) {
@@ -137,8 +137,10 @@ TEST_P(Together, MistakesAreSaid) {
                      {"reduce_scatter: the first axis has size", "cannot be divided by"});
     }
     expect_parts(user_error([] { all_gather(Tensor(1.0f), world()); }), {"has no axis"});
-    expect_parts(user_error([] { all_reduce(ones({2}), world(), {.op = ReduceOp::Argmax}); }),
-                 {"there is no position of an extreme"});
+    expect_parts(user_error([] {
+                     all_reduce(ones({2}), world(), {.op = Combine::Max, .in_order = true});
+                 }),
+                 {"only sums have an order"});
 }
 
 }  // namespace
