@@ -73,16 +73,28 @@ void add_source(std::vector<HistorySource>& sources, const Ref& node) {
     if (node->computed) put_source(sources, node->computed);
 }
 
-/// Adds the nodes of handles that a history's value changes with, and those of its own inputs.
-/// Histories of this `walk` were visited already.
-void add_handles(const History& history, uint64_t walk, std::vector<HistorySource>& out) {
+void add_origins(const Origins& from, Origins& out) {
+    for (const Origin& origin : from) {
+        const auto is_same = [&](const Origin& other) {
+            return !other.node.owner_before(origin.node) && !origin.node.owner_before(other.node);
+        };
+        if (!origin.node.expired() && std::none_of(out.begin(), out.end(), is_same))
+            out.push_back(origin);
+    }
+}
+
+/// Adds the nodes of handles that a history's value changes with, those of its own inputs, and the
+/// origins of copies among them. Histories of this `walk` were visited already.
+void add_handles(const History& history, uint64_t walk, std::vector<HistorySource>& out,
+                 Origins& origins) {
     if (history.walk == walk) return;
     history.walk = walk;
+    add_origins(history.origins, origins);
     for (const HistorySource& source : history.sources->all) {
         const Ref node = source.node.lock();
         if (!node) continue;
         if (is_held(*node)) add_source(out, node);
-        if (node->history) add_handles(*node->history, walk, out);
+        if (node->history) add_handles(*node->history, walk, out, origins);
     }
 }
 
@@ -90,7 +102,7 @@ void add_handles(const History& history, uint64_t walk, std::vector<HistorySourc
 void leave_handles(Histories& histories, History& history) {
     if (history.sources->are_handles) return;
     std::vector<HistorySource> found;
-    add_handles(history, ++histories.walks, found);
+    add_handles(history, ++histories.walks, found, history.origins);
     history.sources->all = std::move(found);
     history.sources->are_handles = true;
 }
@@ -293,6 +305,28 @@ void keep_call(SessionState& session, FunctionState& function, std::vector<PastA
     forget_oldest(histories);
 }
 
+Origins origins_of(const std::shared_ptr<SessionState>& session, const Ref& buffer) {
+    Origins out{{session, buffer}};
+    if (!buffer->history) return out;
+    std::vector<HistorySource> handles;
+    add_handles(*buffer->history, ++histories_of(*session).walks, handles, out);
+    for (const HistorySource& handle : handles) add_origins({{session, handle.node}}, out);
+    return out;
+}
+
+void keep_copy(SessionState& session, const Ref& buffer, Origins origins, SourceLine line) {
+    History history;
+    history.sources = std::make_shared<HistorySources>();
+    history.sources->are_handles = true;
+    for (const Origin& origin : origins)
+        if (const Ref node = origin.node.lock(); node && origin.session.lock().get() == &session)
+            add_source(history.sources->all, node);
+    history.origins = std::move(origins);
+    history.line = line;
+    history.forgotten = "it is a copy from another session, through which no gradient goes";
+    add(histories_of(session), buffer, std::move(history));
+}
+
 std::shared_ptr<const Past> computed_again(const Ref& buffer, const Ref& node) {
     const History* history = buffer->history;
     if (history && history->past && history->past->given_away < kMostGivenAway)
@@ -315,6 +349,7 @@ void prune_histories(SessionState& session) {
             history.asked_for = is_held(*node) || (node->history && node->history->asked_for);
             if (history.asked_for) break;
         }
+        for (const Origin& origin : history.origins) history.asked_for |= !origin.node.expired();
     }
     for (auto at = histories.all.end(); at != histories.all.begin();) {
         --at;

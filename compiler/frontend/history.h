@@ -64,6 +64,13 @@ struct HistorySources {
     bool are_handles = false;
 };
 
+/// A value, of any session, that a copy between sessions changes with.
+struct Origin {
+    std::weak_ptr<const SessionState> session;
+    std::weak_ptr<const Node> node;
+};
+using Origins = std::vector<Origin>;
+
 /// The Buffers that a past holds. The results of a call have one.
 struct HeldBuffers {
     std::vector<const Node*> buffers;
@@ -76,6 +83,7 @@ struct History {
     std::shared_ptr<const Past> past;   // null: forgotten
     std::shared_ptr<HeldBuffers> held;  // by `past`
     std::shared_ptr<HistorySources> sources;
+    Origins origins;            // of a copy, or of the copies behind a value that is forgotten
     SourceLine line;            // the line of the read or call
     std::string forgotten;      // why it was forgotten
     bool asked_for = true;      // whether a handle refers to it
@@ -107,6 +115,14 @@ void take_buffer(SessionState& session, const std::shared_ptr<Slot>& slot, const
 /// written over; `arguments` has its past, if it can be computed again.
 void keep_call(SessionState& session, FunctionState& function, std::vector<PastArgument> arguments,
                const std::vector<Ref>& lost, const std::vector<Ref>& results, SourceLine line);
+
+/// Returns the values of all sessions that a computed value changes with: itself, and what its
+/// histories know, through copies too.
+Origins origins_of(const std::shared_ptr<SessionState>& session, const Ref& buffer);
+
+/// Notes that the Buffer is a copy of a value with these origins: a gradient by one of them that is
+/// of this session is refused.
+void keep_copy(SessionState& session, const Ref& buffer, Origins origins, SourceLine line);
 
 /// Returns a past that computes the value again without its memory; `node` if it was just computed
 /// from that; null: there is none.

@@ -108,8 +108,8 @@ void check_session(const Slot& slot, SourceLine line) {
         fail_at(line,
                 "a tensor of another session is used; a tensor belongs to the session that was "
                 "current when it was made: make or load it where it is used (in a program with an "
-                "App: inside app.run(...), which has a session of its own), or move the data by "
-                "to_vector and tensor");
+                "App: inside app.run(...), which has a session of its own), or copy it by "
+                "x.to(current_session())");
 }
 
 std::string why_no_value(const Slot& slot) {
@@ -210,6 +210,12 @@ Ref read_slot(const std::shared_ptr<Slot>& slot, SourceLine line) {
     Ref node = value_at(session, slot, session.scopes.size() - 1);
     if (!node) fail_at(line, why_no_value(*slot));
     return node;
+}
+
+bool is_elsewhere(const Slot& slot) {
+    const SessionState& current = *current_state();
+    return slot.session.get() != &current && slot.node && !is_recording(*slot.session) &&
+           !is_recording(current);
 }
 
 bool has_value(const std::shared_ptr<Slot>& slot) {

@@ -204,6 +204,9 @@ std::shared_ptr<Slot> make_slot(const std::shared_ptr<SessionState>& session, Re
 std::shared_ptr<Slot> make_slot_in(SessionState& session, Ref value, uint64_t scope);
 /// The value of a slot in the innermost scope.
 Ref read_slot(const std::shared_ptr<Slot>& slot, SourceLine line);
+/// True for a tensor with a value in a session that is not the current one, if neither of the two
+/// records: its value may be copied to another handle of that session.
+bool is_elsewhere(const Slot& slot);
 /// Returns false for a tensor that has not been assigned yet.
 bool has_value(const std::shared_ptr<Slot>& slot);
 /// Returns the result of a user's operation as a value of its own (Node::own): derivatives by it

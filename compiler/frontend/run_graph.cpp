@@ -130,17 +130,6 @@ std::shared_ptr<const Program> compile_watched(const Graph& graph, const Executo
     return program;
 }
 
-/// Allocates memory of the executor; if none is left, drops histories and tries again.
-std::shared_ptr<Memory> allocate(SessionState& session, Executor& executor, uint64_t bytes,
-                                 const std::string& name) {
-    try {
-        return executor.allocate(bytes, name);
-    } catch (const DeviceError&) {
-        if (!forget_histories(session, "its memory was needed")) throw;
-    }
-    return executor.allocate(bytes, name);
-}
-
 }  // namespace
 
 uint64_t padded_bytes(uint64_t bytes) { return std::max<uint64_t>(16, (bytes + 15) / 16 * 16); }
@@ -148,6 +137,16 @@ uint64_t padded_bytes(uint64_t bytes) { return std::max<uint64_t>(16, (bytes + 1
 uint64_t storage_bytes(DType dtype, const Shape& shape) {
     return static_cast<uint64_t>(std::max<int64_t>(0, element_count(largest(shape)).constant())) *
            static_cast<uint64_t>(dtype.bytes());
+}
+
+std::shared_ptr<Memory> allocate_memory(SessionState& session, Executor& executor, uint64_t bytes,
+                                        const std::string& name) {
+    try {
+        return executor.allocate(bytes, name);
+    } catch (const DeviceError&) {
+        if (!forget_histories(session, "its memory was needed")) throw;
+    }
+    return executor.allocate(bytes, name);
 }
 
 Ref buffer_node(SessionState& session, std::shared_ptr<Memory> memory, DType dtype,
@@ -220,9 +219,9 @@ std::vector<Ref> run_graph(SessionState& session, const Graph& graph,
         if (!memory) check_room(result, shape);
         if (!memory)
             with_place(result.lines.empty() ? line : result.lines[0], [&] {
-                memory =
-                    allocate(session, executor, padded_bytes(storage_bytes(result.dtype, shape)),
-                             "result " + std::to_string(k));
+                memory = allocate_memory(session, executor,
+                                         padded_bytes(storage_bytes(result.dtype, shape)),
+                                         "result " + std::to_string(k));
             });
         call.results.push_back(memory);
         Ref made = buffer_node(session, std::move(memory), result.dtype, shape, line,

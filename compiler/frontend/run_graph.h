@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "compiler/ir/graph.h"
@@ -13,6 +14,8 @@ namespace firn {
 struct CompileOptions;
 struct EmitOptions;
 struct SessionState;
+class Executor;
+class Memory;
 class Tensor;
 
 /// Computes a tensor and gives its elements in storage form.
@@ -23,6 +26,11 @@ uint64_t padded_bytes(uint64_t bytes);
 
 /// Bytes of a tensor's elements, of the largest that it may be.
 uint64_t storage_bytes(DType dtype, const Shape& shape);
+
+/// Allocates memory of the session's executor, `bytes` of padded_bytes. If none is left, drops
+/// histories and tries again. DeviceError if there is none then.
+std::shared_ptr<Memory> allocate_memory(SessionState& session, Executor& executor, uint64_t bytes,
+                                        const std::string& name);
 
 /// A Buffer node over memory. `value`: see BufferAttr.
 std::shared_ptr<const Node> buffer_node(SessionState& session, std::shared_ptr<Memory> memory,

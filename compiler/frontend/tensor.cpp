@@ -32,6 +32,14 @@ DType natural_type(const Scalar& value) {
     return u64;
 }
 
+/// True if a handle takes the value of another one along with its session, because one of the two
+/// is of a session that is not current.
+bool takes_elsewhere(const Slot& target, const Slot& value) {
+    const bool same_kind = !target.kind || target.kind == value.kind;
+    return (is_elsewhere(value) || (is_elsewhere(target) && value.node)) && same_kind &&
+           !is_recording(*target.session);
+}
+
 }  // namespace
 
 // --- Tensor --------------------------------------------------------------------------------------
@@ -58,7 +66,11 @@ Tensor::Tensor(const Size& size, SourceLine line) {
 }
 
 Tensor::Tensor(const Tensor& other) {
-    own(make_slot(current_state(), has_value(other.slot_) ? read_slot(other.slot_, {}) : nullptr));
+    if (is_elsewhere(*other.slot_))
+        own(make_slot(other.slot_->session, other.slot_->node));
+    else
+        own(make_slot(current_state(),
+                      has_value(other.slot_) ? read_slot(other.slot_, {}) : nullptr));
 }
 
 Tensor::~Tensor() { slot_->handle = nullptr; }
@@ -75,6 +87,12 @@ Tensor tensor_of(Ref node) {
 
 Tensor& Tensor::operator=(const Tensor& other) & {
     if (this == &other) return *this;
+    if (takes_elsewhere(*slot_, *other.slot_)) {
+        const Ref node =
+            is_elsewhere(*other.slot_) ? other.slot_->node : read_slot(other.slot_, {});
+        own(make_slot(other.slot_->session, node));
+        return *this;
+    }
     if (!has_value(other.slot_) && !has_value(slot_)) return *this;
     Ref node = read_slot(other.slot_, {});
     if (slot_->kind) node = component_of_kind(node, *slot_->kind);

@@ -20,6 +20,7 @@ struct ReduceOptions;
 struct ScatterAttr;
 struct Slot;
 class Operand;
+class Session;
 struct CountedTensor;
 enum class Bounds : uint8_t;
 enum class VecKind : uint8_t;
@@ -31,6 +32,9 @@ struct Vec;
 ///
 /// Inside `loop`, `if_` and `compile`, assigning to a tensor that was made outside is recorded: it
 /// becomes a value that the loop carries, or that the branches merge.
+///
+/// A tensor belongs to a session. Where another one is current it can be copied, assigned to
+/// another handle and moved by `to`; an operation on it is a UserError.
 ///
 /// Example: after `Tensor x = tensor({1, 2}); Tensor old = x; x += 1;` `x` is `{2, 3}` and `old` is
 /// `{1, 2}`.
@@ -181,6 +185,30 @@ class Tensor : public TensorOperators {
     /// Example: `sum(tensor({1, 2})).item<int>()` is `3`.
     template <Arithmetic T>
     T item(SourceLine line = here()) const;
+
+    /// The same value in another session, on its device: computes it, waits for it alone, and
+    /// returns once the other device can use it. What runs later in `session` sees it, and what ran
+    /// before there goes on meanwhile. Where the host sees the memory of one of the two devices, as
+    /// it does of the processor, of CPU drivers and of integrated GPUs, the bytes are copied once;
+    /// else in pieces of 16 MiB through the host. In its own session it is the same value.
+    ///
+    /// The copy is a value of its own for gradients: those by it are right, and one that would have
+    /// to go through another session and back is a UserError. So is a copy while one of the two
+    /// sessions records. DeviceError, with the names of both devices, if there is no memory for it.
+    ///
+    /// Example: after `Tensor x = tensor({1, 2}), y = x.to(Session::oracle());`
+    /// `y.to(current_session()) * 2` is `{2, 4}`.
+    Tensor to(const Session& session, SourceLine line = here()) const;
+    /// Adds a tensor of any session, of the same type and shape: `x += y.to(session of x)`,
+    /// whichever session is current. UserError where type or shape differ.
+    ///
+    /// Example: after `Tensor x = ones({2}), y = x.to(Session::oracle()); x.add_from(y);` `x` is
+    /// `{2, 2}`.
+    Tensor& add_from(const Tensor& y, SourceLine line = here()) &;
+    /// The session that it belongs to.
+    ///
+    /// Example: `tensor({1, 2}).to(Session::oracle()).session().compiles()` is `false`.
+    Session session() const;
 
     FIRN_BESIDE_STD(Tensor)
 
