@@ -102,7 +102,7 @@ void print_calls(std::ostringstream& out, const Program& program, const std::vec
         size_t beside = 0;
         while (k + beside + 1 < steps.size() && !touches(steps[k + beside + 1], call->output))
             ++beside;
-        out << "  the host: " << call->operation->name() << ", " << text(call->input_shape)
+        out << "  the host runs " << call->operation->name() << ": " << text(call->input_shape)
             << " to " << text(call->output_shape) << "; " << beside
             << (beside == 1 ? " step runs" : " steps run") << " meanwhile"
             << (call->line.empty() ? "" : "  (" + call->line + ")") << "\n";

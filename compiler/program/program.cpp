@@ -80,6 +80,7 @@ ProgramStats stats(const Program& program, const SizeEnv& env) {
             result.bytes_written = add_times(result.bytes_written, times, bytes);
             return;
         }
+        if (!step.dispatch) return;  // the host's work is not counted
         const Work& work = step.dispatch->work;
         result.dispatches += times;
         result.indirect_dispatches += step.dispatch->sizes_binding >= 0 ? times : 0;

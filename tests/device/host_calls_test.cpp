@@ -65,6 +65,20 @@ TEST_P(HostCalls, TakeAValueAndGiveOne) {
     EXPECT_EQ((scaled(3, x + 1.0f) - 1.0f).to_vector<float>(), (Floats{2, 5, 8, 11, 14, 17, 20}));
 }
 
+TEST_P(HostCalls, TakeNumbersThatKernelsHaveWithoutMemory) {
+    EXPECT_EQ(scaled(2, ones({2, 2})).to_vector<float>(), (Floats{2, 2, 2, 2}));
+    EXPECT_EQ(scaled(2, Tensor(1.5f)).item<float>(), 3.0f);
+    auto f = compile([](Tensor x) { return scaled(2, Tensor(x.size(0)).as(f32)) + x; }, {f32("n")});
+    EXPECT_EQ(f(tensor({1.0f, 2.0f, 3.0f})).to_vector<float>(), (Floats{7, 8, 9}));
+}
+
+TEST_P(HostCalls, AreShownByExplain) {
+    if (!has_steps()) return;
+    auto f = compile([](Tensor x) { return scaled(3, x + 1.0f) + x; }, {f32("n")});
+    f(ones({4}));
+    expect_parts(f.explain(), {"the host runs scaling(3", ": [", "host_calls_test.cpp:"});
+}
+
 TEST_P(HostCalls, ServeEverySizeOfACompiledFunction) {
     auto f =
         compile([](Tensor x) { return host_call(std::make_shared<Repeating>(3), x * 2.0f) + 1.0f; },
