@@ -42,6 +42,7 @@
 #include "compiler/frontend/mat.h"
 #include "compiler/frontend/math.h"
 #include "compiler/frontend/movement.h"
+#include "compiler/frontend/on_session.h"
 #include "compiler/frontend/random.h"
 #include "compiler/frontend/reader.h"
 #include "compiler/frontend/realize.h"

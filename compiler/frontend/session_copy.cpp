@@ -26,8 +26,8 @@ void check_not_recording(const SessionState& session, SourceLine line) {
             "to: it copies a tensor once, and the " +
                 std::string(scope.kind == ScopeKind::Function ? "function" : "loop or branch") +
                 " at " + text(scope.line) +
-                " is being recorded to run many times; copy the tensor before or after, and "
-                "pass it as an argument");
+                " is being recorded to run many times; copy the tensor before or after, or "
+                "run a part of it in the other session by on(session, f)(x)");
 }
 
 std::string device_name(const Executor& executor) { return "'" + executor.profile().name + "'"; }

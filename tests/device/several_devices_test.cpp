@@ -235,6 +235,88 @@ TEST_F(SeveralDevices, AGradientThroughTwoOtherSessionsIsRefused) {
     expect_parts(user_error([&] { grad(sum(back), w); }), {"a copy from another session"});
 }
 
+TEST_F(SeveralDevices, AFunctionOfAnotherSessionIsAStepOfAProgram) {
+    for_pairs([](const Session& from, const Session& to) {
+        const SessionScope scope(from);
+        const auto there = on(to, [](const Tensor& x) { return x * x + 1; });
+        auto f = compile([&](Tensor x) { return there(x + 1) - x; }, {i32("n", "m")});
+        for (const int n : {0, 1, 5}) {
+            const Tensor x = reshape(arange(2 * n), {n, 2});
+            Ints wanted;
+            for (int k = 0; k < 2 * n; ++k) wanted.push_back((k + 1) * (k + 1) + 1 - k);
+            EXPECT_EQ(f(x).to_vector<int>(), wanted) << n;
+        }
+    });
+}
+
+TEST_F(SeveralDevices, CompiledFunctionsOfOtherShapesRunThereToo) {
+    for_pairs([](const Session& from, const Session& to) {
+        const auto sums = within(to, [] {
+            const Tensor scale = tensor({2.0f});
+            return compile([=](Tensor x) { return sum(x, {.axis = 1}) * scale; }, {f32("n", "m")});
+        });
+        const SessionScope scope(from);
+        auto f = compile([&](Tensor x) { return on(to, sums)(x) + 1.0f; }, {f32("a", "b")});
+        EXPECT_EQ(f(ones({3, 4})).to_vector<float>(), Floats(3, 9.0f));
+        EXPECT_EQ(f(ones({1, 7})).to_vector<float>(), Floats(1, 15.0f));
+        EXPECT_EQ(on(to, sums)(ones({2, 2})).to_vector<float>(), Floats(2, 4.0f));  // no program
+    });
+}
+
+TEST_F(SeveralDevices, ExplainShowsWhatRunsElsewhere) {
+    if (!found("native").compiles()) GTEST_SKIP() << "there is no native code";
+    const SessionScope scope(found("native"));
+    const Session other = Session::interpreter();
+    const auto there = on(other, [](const Tensor& x) { return x * 2.0f; });
+    auto f = compile([&](Tensor x) { return there(x + 1.0f) + x; }, {f32("n")});
+    f(ones({4}));
+    expect_parts(f.explain(), {"on('" + other.profile().name + "'", "several_devices_test.cpp:"});
+}
+
+TEST_F(SeveralDevices, AGradientGoesThroughAFunctionOfAnotherSession) {
+    for_pairs([](const Session& from, const Session& to) {
+        const SessionScope scope(from);
+        const auto there = on(to, [](const Tensor& x) { return x * x * x; });
+        auto f = compile([&](Tensor x) { return grad(sum(there(x * 2.0f) * x), x); }, {f32("n")});
+        // d/dx of (2 x)^3 x
+        EXPECT_EQ(f(tensor({1.0f, 2.0f})).to_vector<float>(), (Floats{32, 256}));
+        const Tensor w = tensor({1.0f, 3.0f});
+        EXPECT_EQ(grad(sum(there(w)), w).to_vector<float>(), (Floats{3, 27}));
+    });
+}
+
+TEST_F(SeveralDevices, GradientsThroughOtherShapesAndTwiceAreRefused) {
+    const Session other = Session::oracle();
+    const SessionScope scope(Session::oracle());
+    const Tensor w = tensor({1.0f, 2.0f});
+    const auto total = on(other, [](const Tensor& x) { return sum(x * x); });
+    expect_parts(user_error([&] { grad(total(w), w).to_vector<float>(); }),
+                 {"on('", "several_devices_test.cpp:"});
+    const auto cube = on(other, [](const Tensor& x) { return x * x * x; });
+    expect_parts(user_error([&] { grad(sum(grad(sum(cube(w)), w)), w).to_vector<float>(); }),
+                 {"on('", "several_devices_test.cpp:"});
+}
+
+TEST_F(SeveralDevices, FunctionsOfOtherTypesAndSizesOfTheDeviceAreRefused) {
+    const Session other = Session::oracle();
+    const SessionScope scope(Session::oracle());
+    const auto halves = on(other, [](const Tensor& x) { return x * 0.5f; });
+    expect_parts(user_error([&] { halves(arange(3)); }),
+                 {"on: the function takes i32 and makes f32", "several_devices_test.cpp:"});
+    const auto positive = on(other, [](const Tensor& x) { return compact(x, x > 0); });
+    expect_parts(user_error([&] { positive(arange(3)); }), {"only the device knows"});
+    const auto same = on(other, [](const Tensor& x) { return x; });
+    auto compacted = [&](Tensor x) { return same(compact(x, x > 0)); };
+    expect_parts(user_error([&] { compile(compacted, {i32("n")}); }), {"only the device knows"});
+}
+
+TEST_F(SeveralDevices, InItsOwnSessionAFunctionIsItself) {
+    const SessionScope scope(Session::oracle());
+    const auto same = on(current_session(), [](const Tensor& x) { return x; });
+    const Tensor x = tensor({1, 2});
+    EXPECT_EQ(same(x).node().get(), x.node().get());
+}
+
 /// An executor without memory.
 class FullExecutor : public CountingExecutor {
   public:
