@@ -269,6 +269,19 @@ class Sessions(unittest.TestCase):
         with fn.Session.oracle(), self.assertRaisesRegex(fn.UserError, "another session.*test_functions.py"):
             x + 1
 
+    def test_a_tensor_moves_between_sessions(self):
+        other = fn.Session.oracle()
+        x = fn.tensor([1.0, 2.0])
+        y = x.to(other)
+        with other:
+            y = y * 10
+            self.assertEqual(y.tolist(), [10, 20])
+        self.assertFalse(y.session.compiles)
+        self.assertIs(x.add_from(y), x)
+        self.assertEqual(x.tolist(), [11, 22])
+        with self.assertRaisesRegex(fn.UserError, r"add_from: .*f32\[2\].*i32\[1\].*test_functions.py"):
+            x.add_from(fn.tensor([1]))
+
     def test_threads_have_sessions_of_their_own(self):
         out = []
 

@@ -91,6 +91,28 @@ void bind_sessions(py::module_& m) {
         .def_property_readonly(
             "plan_count", [](const PythonSession& self) { return self.session.plan_count(); },
             "Programs kept for lazy evaluation.");
+    static_cast<py::class_<Tensor>>(m.attr("Tensor"))
+        .def(
+            "to",
+            [](const Tensor& x, const PythonSession& session) {
+                const Line line;
+                return without_gil([&] { return x.to(session.session, line.at); });
+            },
+            py::arg("session"),
+            "The same value in another session, on its device: computes it, waits for it, and "
+            "copies it. The copy is a value of its own for gradients.")
+        .def(
+            "add_from",
+            [](Tensor& x, const Tensor& y) -> Tensor& {
+                const Line line;
+                without_gil([&] { x.add_from(y, line.at); });
+                return x;
+            },
+            py::arg("y"), py::return_value_policy::reference,
+            "Adds a tensor of any session, of the same type and shape.")
+        .def_property_readonly(
+            "session", [](const Tensor& x) { return PythonSession(x.session()); },
+            "The session that it belongs to.");
     m.def(
         "device_report", [] { return without_gil([] { return device_report(); }); },
         "All devices of this machine as text.");
