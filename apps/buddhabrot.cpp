@@ -45,13 +45,14 @@ Starts find_starts(const Tensor& seed, const Tensor& limit) {
 int main(int argc, char** argv) {
     App app({.name = "buddhabrot",
              .help = "The density of orbits that escape from the Mandelbrot set.",
-             .size = {1000, 1000}});
+             .size = {1000, 1000},
+             .devices = 8});
     Param<int> limit{
         app, "limit", 720, {.min = 50, .max = 900, .help = "iterations of the longest orbits"}};
     Param<float> exposure{app, "exposure", 1.0f, {.min = 0.1, .max = 10, .log = true}};
-    return app.run(argc, argv, [&](Window& window) {
-        // The layers hold short, longer and the longest orbits.
-        auto gather = compile(
+    // The layers hold short, longer and the longest orbits.
+    const auto compile_gather = [] {
+        return compile(
             [](Tensor hits, Tensor limit, Tensor parts, Tensor seed) {
                 auto [cx, cy, iterations] = find_starts(seed, limit);
                 Orbit orbit{cx, cy};
@@ -71,6 +72,19 @@ int main(int argc, char** argv) {
                 return hits;
             },
             {f32("h", "w", 3), i32(), i32(), i32()});
+    };
+    return app.run(argc, argv, [&](Window& window) {
+        // Each device gathers orbits of its own; what they hit is added up.
+        struct Gathering {
+            Session session;
+            decltype(compile_gather()) gather;
+            Tensor hits;
+        };
+        std::vector<Gathering> devices;
+        for (const Session& session : app.devices()) {
+            const SessionScope scope(session);
+            devices.push_back({session, compile_gather(), Tensor()});
+        }
         auto develop = compile(
             [](Tensor hits, Tensor exposure) {
                 auto [i, j] = indices<2>({hits.size(0), hits.size(1)});
@@ -87,13 +101,20 @@ int main(int argc, char** argv) {
             },
             {f32("h", "w", 3), f32()});
         WindowSize size;
-        Tensor hits;
+        const int count = int(devices.size());
         for (int frame = 0, shown = 0; window.open(); ++frame) {
             const bool anew = window.reset() || limit != shown || size != window.pixels();
             shown = limit, size = window.pixels();
-            if (anew) hits = zeros({size.height, size.width, 3});
-            if (anew || window.playing())
-                hits = gather(hits, limit, limit / kPart + 1, int(app.seed()) + frame);
+            for (int k = 0; k < count; ++k) {
+                Gathering& on = devices[size_t(k)];
+                const SessionScope scope(on.session);
+                if (anew) on.hits = zeros({size.height, size.width, 3});
+                if (anew || window.playing())
+                    on.hits = on.gather(on.hits, limit, limit / kPart + 1,
+                                        int(app.seed()) + frame * count + k);
+            }
+            Tensor hits = devices[0].hits;
+            for (int k = 1; k < count; ++k) hits.add_from(devices[size_t(k)].hits);
             window.show(develop(hits, exposure));
         }
     });

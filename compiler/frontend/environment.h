@@ -46,7 +46,8 @@ inline constexpr EnvironmentVariable kEnvironment[] = {
      "neither read nor write the caches on disk: compiled programs and kernels, pipelines, rates, "
      "tuned mappings (kept below 512 MiB in `~/.cache/firn`)"},
     {"FIRN_DEVICE", "number or part of a name | cpu",
-     "choose the Vulkan device; cpu: native code of the processor (see `--list-devices`)"},
+     "choose the Vulkan device; cpu: native code of the processor (see `--list-devices`); a list "
+     "`cpu,0` for programs that use several"},
     {"FIRN_CPU", "sse2 | sse4 | avx2 | avx512",
      "make native code for a lower level of processors than this one has"},
     {"FIRN_FILL_MEMORY", "1",

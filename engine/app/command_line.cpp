@@ -138,17 +138,30 @@ std::vector<std::pair<std::string, CLI::Option*>> add_parameter_flags(
 
 /// The arguments as typed, before they are parsed.
 struct Typed {
-    std::string size, out;
+    std::string device, size, out;
     std::vector<std::string> sets;
     CLI::Option *frames = nullptr, *every = nullptr;
 };
 
-void add_window_flags(CLI::App& app, CommandLine& line, Typed& typed) {
+void take_devices(CommandLine& line, const std::string& list, int most) {
+    try {
+        line.other_devices = listed_devices("--device", list, most);
+    } catch (const UserError& error) {
+        throw CommandLineEnd{2, error.what()};
+    }
+    line.device = line.other_devices.front();
+    line.other_devices.erase(line.other_devices.begin());
+}
+
+void add_window_flags(CLI::App& app, CommandLine& line, Typed& typed, int devices) {
     app.add_flag("--list-devices", line.list_devices,
                  "print the devices with their rates, and exit");
-    app.add_option("--device", line.device,
+    app.add_option("--device", typed.device,
                    "Vulkan device to use, by its number or a part of its name; cpu: native code of "
-                   "the processor");
+                   "the processor" +
+                       (devices > 1 ? "; up to " + std::to_string(devices) +
+                                          " at once with commas between them, as in cpu,0"
+                                    : std::string()));
     app.add_option("--size", typed.size, "size of the window or picture, such as 1280x720");
     app.add_option("--scale", line.scale, "UI scale; default: the display's")
         ->check(CLI::Range(0.25, 8.0));
@@ -206,13 +219,32 @@ std::string version_text(const CommandLineSpec& spec) {
 
 }  // namespace
 
+std::vector<std::string> listed_devices(const std::string& what, const std::string& list,
+                                        int most) {
+    std::vector<std::string> devices;
+    for (size_t at = 0; at <= list.size();) {
+        const size_t end = std::min(list.find(',', at), list.size());
+        devices.push_back(list.substr(at, end - at));
+        at = end + 1;
+        if (devices.back().empty())
+            throw UserError(what + " " + list +
+                            ": a device between the commas has no name; say "
+                            "as in cpu,0");
+    }
+    if (devices.size() > static_cast<size_t>(most))
+        throw UserError(what + " " + list + ": " + std::to_string(devices.size()) +
+                        " devices are listed, and this program uses " +
+                        (most == 1 ? "one; name one" : "at most " + std::to_string(most)));
+    return devices;
+}
+
 CommandLine parse_command_line(int argc, char** argv, const CommandLineSpec& spec) {
     CommandLine line;
     line.size = spec.size;
     Typed typed;
     CLI::App app(spec.help, spec.name);
     app.set_version_flag("--version", version_text(spec), "print the versions, and exit");
-    add_window_flags(app, line, typed);
+    add_window_flags(app, line, typed, spec.devices);
     add_file_flags(app, line, typed);
     for (const ExtraOption& extra : spec.extras)
         app.add_option("--" + extra.name, *extra.value, extra.help);
@@ -229,6 +261,7 @@ CommandLine parse_command_line(int argc, char** argv, const CommandLineSpec& spe
         throw CommandLineEnd{
             2, std::string(error.what()) + "; " + spec.name + " --help lists all flags"};
     }
+    if (!typed.device.empty()) take_devices(line, typed.device, spec.devices);
     if (!typed.size.empty()) line.size = parse_window_size(typed.size);
     for (const auto& [name, flag] : flags)
         if (flag->count() > 0) line.sets.emplace_back(name, flag->as<std::string>());

@@ -15,7 +15,9 @@ struct CommandLine {
     bool list_devices = false, headless = false, validate = false, print_widgets = false,
          inspect = false, show_gui = false, light = false, fullscreen = false, vsync = true,
          quiet = false, forget = false;
-    std::string device, preset, save_preset, profile, dump;
+    std::string device;                      // the first of those that are given; empty: none
+    std::vector<std::string> other_devices;  // those behind it
+    std::string preset, save_preset, profile, dump;
     OutputFile out;
     WindowSize size;
     float scale = 0;         // 0: the display's
@@ -51,7 +53,12 @@ struct CommandLineSpec {
     std::vector<ExtraOption> extras;
     std::string keys;     // a sentence on the mouse and the keys of this program
     std::string version;  // of this program, for --version; empty: Firn's alone
+    int devices = 1;      // that this program can use at once
 };
+
+/// The devices of a list such as `cpu,0`. Throws UserError where there are more than `most`, which
+/// `what` names (`--device`), or where one has no name.
+std::vector<std::string> listed_devices(const std::string& what, const std::string& list, int most);
 
 /// Parses and checks the whole command line before the run. Throws CommandLineEnd with status 0
 /// (--help, --version) or 2 (an unknown flag, a bad value, a file that cannot be written).

@@ -377,6 +377,44 @@ class BackgroundScope {
     std::optional<bool> before_;
 };
 
+/// Takes the devices from FIRN_DEVICE, where it lists several and the command line none.
+void take_listed_devices(CommandLine& line, int most) {
+    const std::string listed = environment("FIRN_DEVICE").value_or("");
+    if (!line.device.empty() || listed.find(',') == std::string::npos) return;
+    std::vector<std::string> devices = listed_devices("FIRN_DEVICE", listed, most);
+    line.device = devices.front();
+    line.other_devices.assign(devices.begin() + 1, devices.end());
+}
+
+/// The sessions of a run, until its end.
+class DevicesScope {
+  public:
+    DevicesScope(std::vector<Session>& sessions, const Session& first, const CommandLine& line)
+        : sessions_(sessions) {
+        sessions_ = {first};
+        for (const std::string& device : line.other_devices)
+            sessions_.push_back(device_session(
+                {.device = device, .validation = line.validate && device != kCpuDevice}));
+        // Frames of a headless run are the same in every run: they must not depend on when a
+        // program compiled in the background was ready.
+        if (line.headless)
+            for (const Session& session : sessions_) session.compile_in_background(false);
+    }
+    ~DevicesScope() { sessions_.clear(); }
+    DevicesScope(const DevicesScope&) = delete;
+    DevicesScope& operator=(const DevicesScope&) = delete;
+
+    /// What the validation layers say of all of them.
+    std::string validation_report() const {
+        std::string report;
+        for (const Session& session : sessions_) report += firn::validation_report(session);
+        return report;
+    }
+
+  private:
+    std::vector<Session>& sessions_;
+};
+
 /// Prints that programs run as native code, if that is the default and not the user's choice, and
 /// that a trace then has no dispatches.
 void say_device(const CommandLine& line, const Session& session) {
@@ -410,17 +448,19 @@ struct App::State {
     uint32_t seed = 1;
     bool writes_numbers = false, uses_current_session = false;
     std::optional<Tensor> numbers;
+    std::vector<Session> devices;  // while it runs
 
     CommandLine parse(int argc, char** argv);
     int run_program(const CommandLine& line, const Callback<void(Window&)>& program);
 };
 
 CommandLine App::State::parse(int argc, char** argv) {
-    CommandLine line =
-        parse_command_line(argc, argv,
-                           {info.name, info.help, info.size, info.headless_frames,
-                            gui.parameters().operator->(), options, info.keys, info.version});
+    CommandLine line = parse_command_line(
+        argc, argv,
+        {info.name, info.help, info.size, info.headless_frames, gui.parameters().operator->(),
+         options, info.keys, info.version, info.devices});
     if (line.list_devices) throw CommandLineEnd{0, device_report()};
+    take_listed_devices(line, info.devices);
     set_parameters(gui.parameters(), line, info.name);
     return line;
 }
@@ -432,9 +472,7 @@ int App::State::run_program(const CommandLine& line, const Callback<void(Window&
     SessionScope scope(session);
     const BackgroundScope background(session);
     say_device(line, session);
-    // Frames of a headless run are the same in every run: they must not depend on when a program
-    // compiled in the background was ready.
-    if (line.headless) session.compile_in_background(false);
+    const DevicesScope all(devices, session, line);
     {
         Window window(window_options(info, line));
         window.gui() = gui;
@@ -477,7 +515,7 @@ int App::State::run_program(const CommandLine& line, const Callback<void(Window&
                 "the connection to the display was lost; the files that were asked for are saved");
         numbers.reset();
     }
-    std::string report = validation_report(session);
+    std::string report = all.validation_report();
     if (!report.empty()) throw DeviceError("validation messages:\n" + report);
     return interrupts.signal();
 }
@@ -503,6 +541,7 @@ void App::output(const std::string& name, std::string& value, const std::string&
 void App::go_on_minimised() { state_->info.runs_minimised = true; }
 bool App::writes_numbers() const { return state_->writes_numbers; }
 void App::set_numbers(const Tensor& picture) { state_->numbers = picture; }
+const std::vector<Session>& App::devices() const { return state_->devices; }
 uint32_t App::seed() const { return state_->seed; }
 void App::use_current_session() { state_->uses_current_session = true; }
 

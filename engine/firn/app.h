@@ -1,7 +1,9 @@
 // App: the command line, the session, the window and the output files of a program with a window.
 #pragma once
 #include <string>
+#include <vector>
 
+#include "compiler/frontend/session.h"
 #include "engine/firn/window.h"
 
 namespace firn {
@@ -15,6 +17,7 @@ struct AppInfo {
     WindowSize size;
     int headless_frames = 100;   ///< the default of `--frames` in headless runs
     bool runs_minimised = true;  ///< false: the program waits while its window is minimised
+    int devices = 1;             ///< devices that the program can use at once, see App::devices
 };
 
 /// A program with a window. Make its parameters first, so that `--help` lists them, and `--set` and
@@ -53,6 +56,10 @@ class App {
     bool writes_numbers() const;
     /// Output files of numbers get this tensor's, in place of the shown tensor's.
     void set_numbers(const Tensor& picture);
+    /// The sessions of the devices that `--device` or FIRN_DEVICE lists, `--device cpu,0`, at most
+    /// AppInfo::devices: the one that is current in run() and shows the frames, then the others.
+    /// One device may be listed twice. Empty before run() has begun.
+    const std::vector<Session>& devices() const;
     /// The value of `--seed`; equal seeds give equal pictures.
     uint32_t seed() const;
     /// Runs the program in the session that is current where run() is called, and not in one of its

@@ -166,6 +166,10 @@ std::shared_ptr<Executor> make_executor(DeviceChoice choice) {
     const bool only_vulkan =
         choice.only_vulkan || (!by_caller && environment("FIRN_EXECUTOR") == "device");
     if (!by_caller) choice.device = environment("FIRN_DEVICE").value_or("");
+    if (!by_caller && choice.device.find(',') != std::string::npos)
+        throw UserError("FIRN_DEVICE=" + choice.device +
+                        " lists several devices, and a session has one; give one here, or choose "
+                        "each by device_session({.device = ..})");
     const std::string asked = asked_of_vulkan(choice);
     if (choice.device == kCpuDevice) {
         if (only_vulkan)
@@ -209,7 +213,8 @@ std::string device_report() {
 
 SharedPtr<VulkanExecutor> executor_for_frames() {
     const std::string wanted = environment("FIRN_DEVICE").value_or("");
-    return make_vulkan_executor({.device = wanted == kCpuDevice ? "" : wanted}, false);
+    const std::string first = wanted.substr(0, wanted.find(','));
+    return make_vulkan_executor({.device = first == kCpuDevice ? "" : first}, false);
 }
 
 std::string validation_report(const Session& session) {

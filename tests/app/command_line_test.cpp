@@ -205,5 +205,59 @@ TEST(ParameterFlags, ANumberTakesItsValue) {
     EXPECT_THROW(sets_of({"--dt"}), CommandLineEnd);
     EXPECT_THROW(sets_of({"--stat"}), CommandLineEnd);
 }
+CommandLine parse_devices(const std::string& list, int most) {
+    static const Parameters none;
+    std::string name = "demo", flag = "--device", value = list;
+    char* argv[] = {name.data(), flag.data(), value.data()};
+    CommandLineSpec spec{"demo", "A demo.", {320, 200}, 7, &none};
+    spec.devices = most;
+    return parse_command_line(3, argv, spec);
+}
+std::string refusal_of_devices(const std::string& list, int most) {
+    try {
+        parse_devices(list, most);
+    } catch (const CommandLineEnd& end) {
+        return end.status == 2 ? end.text : "ended well";
+    }
+    return "went on";
+}
+
+TEST(CommandLineOf, SeveralDevicesAreAListForProgramsThatUseThem) {
+    const CommandLine line = parse_devices("cpu,0,llvm", 3);
+    EXPECT_EQ(line.device, "cpu");
+    EXPECT_EQ(line.other_devices, (std::vector<std::string>{"0", "llvm"}));
+    EXPECT_TRUE(parse_devices("cpu", 3).other_devices.empty());
+}
+
+TEST(CommandLineOf, MoreDevicesThanAProgramUsesAreRefused) {
+    EXPECT_EQ(refusal_of_devices("cpu,0", 1),
+              "--device cpu,0: 2 devices are listed, and this program uses one; name one");
+    EXPECT_EQ(refusal_of_devices("cpu,0,1", 2),
+              "--device cpu,0,1: 3 devices are listed, and this program uses at most 2");
+}
+
+TEST(CommandLineOf, ADeviceWithoutANameIsRefused) {
+    for (const char* list : {"cpu,", ",0", "cpu,,0", ","})
+        EXPECT_NE(refusal_of_devices(list, 4).find("has no name"), std::string::npos) << list;
+}
+
+TEST(CommandLineOf, HelpSaysHowManyDevicesAProgramUses) {
+    static const Parameters none;
+    std::string name = "demo", flag = "--help";
+    char* argv[] = {name.data(), flag.data()};
+    CommandLineSpec spec{"demo", "A demo.", {320, 200}, 7, &none};
+    const auto help = [&] {
+        try {
+            parse_command_line(2, argv, spec);
+        } catch (const CommandLineEnd& end) {
+            return end.text;
+        }
+        return std::string();
+    };
+    EXPECT_EQ(help().find("at once"), std::string::npos);
+    spec.devices = 3;
+    EXPECT_NE(help().find("up to 3 at once"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace firn

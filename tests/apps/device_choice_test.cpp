@@ -154,5 +154,33 @@ TEST_F(DeviceChoices, TheInspectorIsOpenedOnAVulkanDevice) {
     EXPECT_EQ(made.output.find(kSaysSo), std::string::npos) << made.output;
 }
 
+TEST_F(DeviceChoices, SeveralDevicesShareTheWorkOfAPicture) {
+    if (!has_llvm_ || !has_driver_) GTEST_SKIP() << "needs LLVM and a driver";
+    const auto made = [&](const std::string& name, const std::string& arguments,
+                          const std::string& environment = "") {
+        const Outcome run = demo("buddhabrot",
+                                 "--headless --size 40x40 --set limit=100 --out '" + folder_ +
+                                     name + ".png' " + arguments,
+                                 environment);
+        EXPECT_EQ(run.status, 0) << run.output;
+    };
+    const auto same = [&](const std::string& a, const std::string& b) {
+        return run("cmp '" + folder_ + a + ".png' '" + folder_ + b + ".png'").status == 0;
+    };
+    made("one", "--frames 4 --device 0");
+    made("two", "--frames 2 --device cpu,0");
+    made("twice", "--frames 2 --device 0,0 --validate");
+    made("listed", "--frames 2", "FIRN_DEVICE=0,cpu");
+    for (const char* several : {"two", "twice", "listed"}) EXPECT_TRUE(same("one", several));
+}
+TEST_F(DeviceChoices, SeveralDevicesAreRefusedByAProgramThatUsesOne) {
+    for (const Outcome& made : {wave("--device cpu,0"), wave("", "FIRN_DEVICE=cpu,0")}) {
+        EXPECT_EQ(made.status, 2) << made.output;
+        EXPECT_NE(made.output.find("2 devices are listed, and this program uses one"),
+                  std::string::npos)
+            << made.output;
+    }
+}
+
 }  // namespace
 }  // namespace firn
