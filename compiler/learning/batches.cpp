@@ -33,7 +33,14 @@ Batches::Batches(int64_t samples, int64_t batch, const BatchesOptions& options, 
     if (batch > samples)
         refuse("Batches: a batch of " + std::to_string(batch) + " is larger than the data, " +
                std::to_string(samples) + " samples; give a smaller one");
-    lanes_ = order_ = arange(batch);
+    if (options.parts < 1 || options.part < 0 || options.part >= options.parts)
+        refuse("Batches: part " + std::to_string(options.part) + " of " +
+               std::to_string(options.parts) + "; parts are numbered from 0");
+    if (batch % options.parts != 0)
+        refuse("Batches: a batch of " + std::to_string(batch) + " cannot be divided into " +
+               std::to_string(options.parts) + " parts; give a multiple of them");
+    const int64_t each = batch / options.parts;
+    lanes_ = order_ = arange(each) + int(options.part * each);
     // The place of the batch is an argument: a slice would be a program for each.
     pick_ = compile([](Tensor order, Tensor first,
                        Tensor lanes) { return take(order, first + lanes, {.axis = 0}); },

@@ -13,6 +13,8 @@ struct StoredTensor;
 struct BatchesOptions {
     uint64_t seed = 0;    ///< seeds the orders; the epoch is the stream
     bool shuffle = true;  ///< a new order in every epoch; else that of the samples
+    /// Of each batch only this part, of so many equal ones: several processes share it.
+    int part = 0, parts = 1;
 };
 
 /// Chooses the samples of every step. The order of an epoch is a permutation on the device; samples
@@ -25,10 +27,11 @@ struct BatchesOptions {
 /// `batches.next()` is `{2, 3}`, `batches.next()` is `{0, 1}`, `batches.epoch()` is `1`.
 class Batches {
   public:
-    /// UserError: no samples, a batch below 1 or larger than the data.
+    /// UserError: no samples, a batch below 1 or larger than the data, or one that its parts do not
+    /// divide.
     Batches(int64_t samples, int64_t batch, const BatchesOptions& options = {},
             SourceLine line = here());
-    /// The positions of the next batch, i32 [batch].
+    /// The positions of the next batch, i32 [batch / parts].
     Tensor next();
     /// Returns the number of batches in an epoch.
     int64_t per_epoch() const { return samples_ / batch_; }

@@ -27,6 +27,7 @@ struct OptimizerState {
     // Options beyond the rule; a variable exists only if an option needs it.
     bool clips_norm = false, clips_each_norm = false, clips_value = false;
     int accumulates = 1, scale_interval = 0;
+    Callback<std::vector<Tensor>(const std::vector<Tensor>&)> combine;  // may be empty
     std::vector<Variable> accumulated;
     Variable micro_steps, scale, good_steps;
 };
@@ -167,12 +168,23 @@ void update(const OptimizerState& state, const std::vector<Tensor>& gradients,
     }
 }
 
+/// The gradients as the caller's function makes them.
+std::vector<Tensor> combined(const OptimizerState& state, const std::vector<Tensor>& gradients) {
+    std::vector<Tensor> out = state.combine(gradients);
+    bool fits = out.size() == gradients.size();
+    for (size_t k = 0; fits && k < out.size(); ++k)
+        fits = Shape(out[k].shape()) == Shape(gradients[k].shape());
+    if (!fits) refuse("optimizer: combine_gradients gives other shapes than those of the gradients");
+    return out;
+}
+
 /// A step by gradients of the loss as it was scaled.
 void step_by(const OptimizerState& state, std::vector<Tensor> gradients) {
     Tensor finite, applies;
     const Tensor *if_finite = nullptr, *if_applies = nullptr;
     for (Tensor& each : gradients)
         if (each.dtype().is_half()) each = each.as(f32);
+    if (state.combine) gradients = combined(state, gradients);
     if (state.scale.exists()) {
         for (Tensor& each : gradients) each = each / one_number(state.scale.value());
         finite = all_finite(gradients);
@@ -241,6 +253,11 @@ Tensor Optimizer::step(const Tensor& loss, const StepOptions& options, SourceLin
     Tensor out = loss;
     compute(*state_, &out, line);
     return out;
+}
+
+void Optimizer::combine_gradients(
+    const Callback<std::vector<Tensor>(const std::vector<Tensor>&)>& combine) const {
+    state_->combine = combine;
 }
 
 void Optimizer::step(const std::vector<Tensor>& gradients, SourceLine line) const {

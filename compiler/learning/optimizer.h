@@ -81,7 +81,7 @@ class Optimizer {
     /// "clip_norm". R. Pascanu et al., 2013. It works like torch's clip_grad_norm_: if one element
     /// is nan so is the norm, and every gradient becomes nan; scale_loss() skips such a step.
     ///
-    /// This and the following, up to scale_loss, are options of steps: set them before the first
+    /// This and the following, up to scale_loss(), are options of steps: set them before the first
     /// step is recorded.
     void clip_norm(float norm) const;
     /// Each parameter's gradient is scaled by itself, so that it has at most this norm: number
@@ -99,6 +99,11 @@ class Optimizer {
     /// Only every `count`-th step changes parameters, by the mean gradient of so many. UserError: a
     /// count below 1.
     void accumulate(int count) const;
+    /// `combine` gets the gradients of every step, as they are before anything else is done with
+    /// them, and gives those to use, of equal shapes: such as the means over several processes
+    /// (firn/distributed.h). f16 and bf16 are f32 there.
+    void combine_gradients(
+        const Callback<std::vector<Tensor>(const std::vector<Tensor>&)>& combine) const;
     /// The loss is scaled before its gradients are taken, so that those do not underflow in f16: by
     /// 2^16 at first, doubled after `interval` good steps, and halved where a gradient is not
     /// finite; that step is left out. P. Micikevicius et al., "Mixed Precision Training", 2018.

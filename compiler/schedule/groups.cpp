@@ -288,14 +288,10 @@ std::vector<WaitingStep> waiting_steps(const Grouping& grouping) {
             continue;
         }
         out[k].calls = group.calls();
-        const auto wait_for = [&](const Node* node) {
+        for (const auto& [node, own] : group.needs.items)
             if (const auto at = grouping.group_of.find(node);
                 at != grouping.group_of.end() && at->second != k)
                 out[k].before.push_back(at->second);
-        };
-        for (const auto& [node, own] : group.needs.items) wait_for(node);
-        // Kernels need no memory of a number; a call does.
-        if (group.calls()) wait_for(group.item.outputs[0]->inputs[0].get());
     }
     return out;
 }

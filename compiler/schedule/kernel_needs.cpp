@@ -61,6 +61,7 @@ KernelNeeds kernel_needs(Draft& draft, const Node& root, NodeSet again) {
                 out.loads.insert(node);
             if (const Node* loop = host_loop_of(facts, *node)) {
                 out.items[loop] = false;
+                // Kernels need no memory of a number; a call does.
             } else if (draft.round.materialised.contains(node) &&
                        (before || root.op == Op::HostCall || !constant_value(*node))) {
                 const bool own = !before && at_own_index(draft, root, *node, map);

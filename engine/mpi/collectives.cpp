@@ -330,8 +330,7 @@ Tensor all_reduce(const Operand& x, const Communicator& all, const AllReduceOpti
     const auto op = static_cast<ReduceOp>(options.op);
     return in_wide_type(x, [&](const Tensor& value) {
         if (options.in_order) {
-            if (op != ReduceOp::Sum)
-                fail_at(x.line(), "all_reduce: only sums have an order");
+            if (op != ReduceOp::Sum) fail_at(x.line(), "all_reduce: only sums have an order");
             return sum_in_order(value, all);
         }
         return called(std::make_shared<AllReduce>(all.group(), op), value);

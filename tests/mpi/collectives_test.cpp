@@ -137,10 +137,9 @@ TEST_P(Together, MistakesAreSaid) {
                      {"reduce_scatter: the first axis has size", "cannot be divided by"});
     }
     expect_parts(user_error([] { all_gather(Tensor(1.0f), world()); }), {"has no axis"});
-    expect_parts(user_error([] {
-                     all_reduce(ones({2}), world(), {.op = Combine::Max, .in_order = true});
-                 }),
-                 {"only sums have an order"});
+    expect_parts(
+        user_error([] { all_reduce(ones({2}), world(), {.op = Combine::Max, .in_order = true}); }),
+        {"only sums have an order"});
 }
 
 }  // namespace
