@@ -10,7 +10,7 @@ namespace firn {
 namespace {
 
 /// The size of the largest staging buffer; larger copies go part by part.
-constexpr uint64_t kStagingBytes = 32ull << 20;
+constexpr uint64_t kStagingBytes = 16ull << 20;
 /// The limit of vkCmdUpdateBuffer.
 constexpr uint64_t kInlineBytes = 65536;
 
@@ -37,20 +37,58 @@ void write_inline(Buffer& buffer, uint64_t offset, std::span<const std::byte> da
     buffer.used_at(point, true);
 }
 
+/// Buffers that the host sees for the pieces of a copy: the host works on one of two while the
+/// device works on the other.
+struct Staging {
+    uint64_t bytes, piece_bytes, pieces;
+    std::shared_ptr<Buffer> buffers[2];  // a copy of one piece has one
+
+    Staging(const std::shared_ptr<Device>& device, uint64_t all, const std::string& name)
+        : bytes(all),
+          piece_bytes(std::min(all, kStagingBytes)),
+          pieces((all + piece_bytes - 1) / piece_bytes) {
+        for (uint64_t k = 0; k < std::min<uint64_t>(pieces, 2); ++k)
+            buffers[k] = create_buffer(device, piece_bytes, name, BufferPlace::Host);
+    }
+    Buffer& of(uint64_t piece) const { return *buffers[piece % 2]; }
+    uint64_t begin(uint64_t piece) const { return piece * piece_bytes; }
+    uint64_t size(uint64_t piece) const { return std::min(bytes - begin(piece), piece_bytes); }
+};
+
 void write_staged(Buffer& buffer, uint64_t offset, std::span<const std::byte> data) {
     Device& device = buffer.device();
-    auto staging = create_buffer(buffer.owner(), std::min<uint64_t>(data.size(), kStagingBytes),
-                                 "staging for " + buffer.name(), BufferPlace::Host);
-    for (uint64_t done = 0; done < data.size();) {
-        uint64_t bytes = std::min<uint64_t>(data.size() - done, kStagingBytes);
-        device.wait(staging->busy_until());
-        std::memcpy(staging->mapped(), data.data() + done, bytes);
+    const Staging staging(buffer.owner(), data.size(), "staging for " + buffer.name());
+    for (uint64_t k = 0; k < staging.pieces; ++k) {
+        Buffer& from = staging.of(k);
+        device.wait(from.busy_until());
+        std::memcpy(from.mapped(), data.data() + staging.begin(k), staging.size(k));
         TimelinePoint point = submit_once(device, [&](VkCommandBuffer commands) {
-            copy_range(device, commands, staging->range(), 0, buffer.range(), offset + done, bytes);
+            copy_range(device, commands, from.range(), 0, buffer.range(), offset + staging.begin(k),
+                       staging.size(k));
         });
-        staging->used_at(point, false);
+        from.used_at(point, false);
         buffer.used_at(point, true);
-        done += bytes;
+    }
+}
+
+void read_staged(const Buffer& buffer, uint64_t offset, std::span<std::byte> data) {
+    Device& device = buffer.device();
+    const Staging staging(buffer.owner(), data.size(), "readback of " + buffer.name());
+    const auto fetch = [&](uint64_t k) {
+        Buffer& to = staging.of(k);
+        TimelinePoint point = submit_once(device, [&](VkCommandBuffer commands) {
+            copy_range(device, commands, buffer.range(), offset + staging.begin(k), to.range(), 0,
+                       staging.size(k));
+        });
+        to.used_at(point, true);
+    };
+    fetch(0);
+    for (uint64_t k = 0; k < staging.pieces; ++k) {
+        const Buffer& from = staging.of(k);
+        const TimelinePoint there = from.written_at();
+        if (k + 1 < staging.pieces) fetch(k + 1);
+        device.wait(there);
+        std::memcpy(data.data() + staging.begin(k), from.mapped(), staging.size(k));
     }
 }
 
@@ -92,18 +130,7 @@ void read_buffer(const Buffer& buffer, uint64_t offset, std::span<std::byte> dat
         std::memcpy(data.data(), buffer.mapped() + offset, data.size());
         return;
     }
-    auto staging = create_buffer(buffer.owner(), std::min<uint64_t>(data.size(), kStagingBytes),
-                                 "readback of " + buffer.name(), BufferPlace::Host);
-    for (uint64_t done = 0; done < data.size();) {
-        uint64_t bytes = std::min<uint64_t>(data.size() - done, kStagingBytes);
-        TimelinePoint point = submit_once(device, [&](VkCommandBuffer commands) {
-            copy_range(device, commands, buffer.range(), offset + done, staging->range(), 0, bytes);
-        });
-        staging->used_at(point, true);
-        device.wait(point);
-        std::memcpy(data.data() + done, staging->mapped(), bytes);
-        done += bytes;
-    }
+    read_staged(buffer, offset, data);
 }
 
 VkFormat texel_format(DType dtype, int width) {

@@ -32,7 +32,7 @@ TEST_F(BufferTest, UnmappedMemoryIsCopiedInPieces) {
     DeviceOptions unmapped = options();
     unmapped.map_memory = false;
     auto other = Device::create(unmapped);
-    size_t bytes = (70 << 20) + 3;  // three staging buffers
+    size_t bytes = (70 << 20) + 3;  // five pieces
     auto buffer = create_buffer(other, bytes, "data");
     write_buffer(*buffer, 0, pattern(bytes, 1));
     EXPECT_TRUE(read_all(*buffer, bytes) == pattern(bytes, 1));
