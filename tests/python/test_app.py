@@ -287,6 +287,27 @@ class HeadlessRuns(unittest.TestCase):
                 self.assertEqual("native" in out, words[-1] == "cpu", out)
 
     @unittest.skipUnless(has_driver(), "no Vulkan driver")
+    def test_a_program_uses_several_devices(self):
+        source = """
+            import firn as fn
+            app = fn.App("both", help="A program.", size=(8, 8), devices=2)
+            @app.run
+            def main(window):
+                x, parts = fn.tensor([1.0]), []
+                for session in app.devices:
+                    y = x.to(session)
+                    with session:
+                        parts.append(y * 2)
+                for part in parts:
+                    x.add_from(part)
+                print(x.tolist(), len(app.devices))
+        """
+        status, out, error = run(source, "--headless", "--device", "0,0")
+        self.assertEqual((status, self.lines(out), error), (0, ["[5.0] 2"], ""))
+        status, out, error = run(source, "--headless", "--device", "0,0,0")
+        self.assertEqual((status, "uses at most 2" in error), (2, True))
+
+    @unittest.skipUnless(has_driver(), "no Vulkan driver")
     def test_a_device_that_comes_too_late_is_refused(self):
         source = """
             import firn as fn

@@ -152,7 +152,7 @@ void bind_app(py::module_& m) {
         "it: `@app.run` above a function of the window, or `app.run(function)`.")
         .def(py::init([](const std::string& name, const std::string& help, const std::string& keys,
                          const std::string& version, const py::object& size, int headless_frames,
-                         bool runs_minimised) {
+                         bool runs_minimised, int devices) {
                  AppInfo info;
                  info.name = name;
                  info.help = help;
@@ -161,13 +161,24 @@ void bind_app(py::module_& m) {
                  info.size = window_size_of(size);
                  info.headless_frames = headless_frames;
                  info.runs_minimised = runs_minimised;
+                 info.devices = devices;
                  return std::make_unique<PythonApp>(info);
              }),
              py::arg("name"), py::arg("help") = d.help, py::kw_only(), py::arg("keys") = d.keys,
              py::arg("version") = d.version,
              py::arg("size") = py::make_tuple(d.size.width, d.size.height),
              py::arg("headless_frames") = d.headless_frames,
-             py::arg("runs_minimised") = d.runs_minimised)
+             py::arg("runs_minimised") = d.runs_minimised, py::arg("devices") = d.devices)
+        .def_property_readonly(
+            "devices",
+            [](PythonApp& self) {
+                py::list out;
+                for (const Session& session : self.app().devices())
+                    out.append(session_object(session));
+                return out;
+            },
+            "The sessions of the devices that `--device cpu,0` or FIRN_DEVICE lists, as many as "
+            "`devices` at most; the first is current in the run. Empty before it.")
         .def(
             "gui", [](PythonApp& self) -> Gui& { return self.app().gui(); },
             py::return_value_policy::copy, "The panel, before the window and in it.")

@@ -47,6 +47,8 @@ Classes& classes();
 
 /// The tensor that a Python object holds; null where it holds none.
 Tensor* tensor_in(PyObject* object);
+/// A new Python object with this session.
+py::object session_object(const Session& session);
 /// A new Python object with this tensor.
 PyObject* new_tensor(Tensor x);
 

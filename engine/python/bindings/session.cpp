@@ -19,6 +19,8 @@ class PythonSession {
 
 }  // namespace
 
+py::object session_object(const Session& session) { return py::cast(PythonSession(session)); }
+
 void bind_sessions(py::module_& m) {
     py::class_<PythonSession>(m, "Session",
                               "A session: the device that computes, and its caches. A tensor "
