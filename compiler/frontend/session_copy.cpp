@@ -77,6 +77,7 @@ Tensor Tensor::to(const Session& session, SourceLine line) const {
     }
     const SessionScope scope(session);
     const Inside inside(target->nodes.thread(), line);
+    prune_histories(*target);
     const Shape shape(held.shape.begin(), held.shape.end());
     const uint64_t bytes = storage_bytes(held.dtype, shape);
     Executor &from = executor_of(*source, line), &to = executor_of(*target, line);

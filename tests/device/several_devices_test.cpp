@@ -317,6 +317,23 @@ TEST_F(SeveralDevices, InItsOwnSessionAFunctionIsItself) {
     EXPECT_EQ(same(x).node().get(), x.node().get());
 }
 
+TEST_F(SeveralDevices, WhatComesFromACopyIsKeptNoLongerThanItsOrigin) {
+    const Session from = Session::oracle(), to = Session::oracle();
+    Tensor x = within(from, [] { return ones({4}); });
+    Tensor state = within(to, [] { return zeros({4}); });
+    const auto add = within(to, [] {
+        return compile([](Tensor s, Tensor y) { return s + y; }, {f32(4), f32(4)});
+    });
+    for (int k = 0; k < 50; ++k) {
+        const Tensor y = x.to(to);
+        within(to, [&] { state = add(state, y); });
+    }
+    EXPECT_GT(to.node_count(), 50u) << "a gradient may ask for them";
+    x = within(from, [] { return zeros({4}); });
+    for (int k = 0; k < 20; ++k) state = x.to(to);
+    EXPECT_LT(to.node_count(), 12u);
+}
+
 /// An executor without memory.
 class FullExecutor : public CountingExecutor {
   public:
