@@ -26,6 +26,8 @@ inline constexpr EnvironmentVariable kEnvironment[] = {
     {"FIRN_THREADS", "1..1024",
      "threads that run kernels of machine code; by default as many as the process may use cores: "
      "where a container gets less time than that, say how many"},
+    {"FIRN_MPI_SECONDS", "seconds",
+     "how long a process waits for the others before it ends all; 300 without it"},
     {"FIRN_VALIDATION", "1", "turn the Vulkan validation layers on"},
     {"FIRN_CHECK", "1",
      "verify the promises of unique and permutation stores and of unchecked reads, and each access "

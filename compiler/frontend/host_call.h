@@ -1,12 +1,12 @@
 // Work of the host as a value: a C++ object that takes the bytes of one tensor and gives those of
 // another.
 #pragma once
-#include <memory>
-
+#include "compiler/base/shared_ptr.h"
 #include "compiler/frontend/tensor.h"
-#include "compiler/program/host_operation.h"
 
 namespace firn {
+
+class HostOperation;  // compiler/program/host_operation.h, which a program with its own includes
 
 /// What the host makes of x by `operation`: a tensor of x's type and of shape
 /// operation->output_shape(x's shape). Messages between processes and copies to other devices are
@@ -22,6 +22,12 @@ namespace firn {
 /// nothing needs is not made. Gradients go through operations that have an adjoint, vmap through
 /// those that take batches; else they are a UserError with the line. Not in kernels by hand, in
 /// saved programs, or for sizes that only the device knows: UserError.
-Tensor host_call(std::shared_ptr<const HostOperation> operation, const Operand& x);
+///
+///     struct Logged : HostOperation {
+///         std::string name() const override { return "logged"; }
+///         std::unique_ptr<HostWork> begin(const HostCall& call) const override;
+///     };
+///     Tensor y = host_call(std::make_shared<Logged>(), x) + 1;
+Tensor host_call(SharedPtr<const HostOperation> operation, const Operand& x);
 
 }  // namespace firn

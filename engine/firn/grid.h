@@ -39,16 +39,19 @@ struct GridState;  // engine/mpi/grid_state.h
 ///     grid.gather(u);          // at rank 0
 class Grid {
   public:
+    /// The symbol of an axis, and how many positions it has.
     using Axis = std::pair<std::string, int64_t>;
     /// UserError where there are more processes than positions, where `processes` does not fit,
     /// and where a size is below 1.
     Grid(const Communicator& all, const std::vector<Axis>& axes, const GridOptions& options = {});
 
+    /// Returns the processes that share it.
     const Communicator& communicator() const;
     /// Returns how many processes share each axis.
     const std::vector<int>& processes() const;
-    /// Returns the first position of this process's part, and its shape, by axis.
+    /// Returns the first position of this process's part, by axis.
     std::vector<int64_t> first() const;
+    /// Returns the shape of this process's part.
     Shape part() const;
     /// Returns the whole shape.
     Shape shape() const;
@@ -65,16 +68,19 @@ class Grid {
     std::shared_ptr<GridState> state_;
 };
 
-/// @cond
-
 /// A function of whole tensors, called with parts.
 class GridFunction {
   public:
+    /// An empty function, for a member that is assigned later; calling it is a UserError.
     GridFunction() = default;
+    /// `whole`, a function of the whole grid with arguments as `specs` declare them, for parts.
     GridFunction(Grid grid, Function whole, std::vector<ArgSpec> specs, SourceLine line);
+    /// Runs it, see CompiledGrid.
     std::vector<Tensor> call(const std::vector<Arg>& args) const;
+    /// Returns the lengths of the vectors among the results.
     const std::vector<size_t>& result_lengths() const;
-    /// See CompiledGrid.
+    /// Returns the part of this process, what it exchanges with its neighbours and why, and the
+    /// program of the most recent call, as Function::explain does.
     std::string explain() const;
 
   private:
@@ -82,15 +88,18 @@ class GridFunction {
     std::shared_ptr<State> state_;
 };
 
+/// @cond
+template <class Layout, class Parameters>
+class CompiledGrid;
 /// @endcond
 
 /// A function that was compiled for a grid, with its C++ signature.
-template <class Layout, class Parameters>
-class CompiledGrid;
 template <class Layout, class... P>
 class CompiledGrid<Layout, TypeList<P...>> : public GridFunction {
   public:
+    /// An empty function, for a member that is assigned later.
     CompiledGrid() = default;
+    /// A function whose arguments and results are those of the signature.
     explicit CompiledGrid(GridFunction function) : GridFunction(std::move(function)) {}
     /// Runs it with this process's parts, and gives parts; scalars and tensors without an axis of
     /// the grid are whole. All processes must call it.

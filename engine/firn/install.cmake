@@ -1,6 +1,6 @@
 # Install rules, by components: `runtime` is the C interface's shared library, `development` headers, static libraries in
 # the layout of the source tree, and the packages by which CMake and pkg-config find them; the tool is `tools`, the package of
-# Python is `python`.
+# Python is `python`, the library for several processes is `mpi`.
 include(CMakePackageConfigHelpers)
 set(firn_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/firn)
 set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME development)
@@ -13,9 +13,22 @@ install(TARGETS firn_c EXPORT firn_targets
 install(FILES engine/c/firn.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 # `#include <firn/firn.h>` and the headers' own includes from the root both resolve under include/firn.
 install(DIRECTORY compiler engine DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/firn
-        FILES_MATCHING PATTERN "*.h" PATTERN "*.def" PATTERN "firn_gdb.py" PATTERN "engine/c" EXCLUDE PATTERN "engine/python" EXCLUDE)
+        FILES_MATCHING PATTERN "*.h" PATTERN "*.def" PATTERN "firn_gdb.py" PATTERN "engine/c" EXCLUDE PATTERN "engine/python" EXCLUDE
+        PATTERN "engine/mpi" EXCLUDE)
 install(EXPORT firn_targets NAMESPACE firn:: DESTINATION ${firn_package_dir}
         FILE firn-targets.cmake)
+
+# Apart, so that a program without it needs no MPI.
+if(TARGET firn_mpi)
+    install(TARGETS firn_mpi EXPORT firn_mpi_targets
+            ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT mpi)
+    install(EXPORT firn_mpi_targets NAMESPACE firn:: DESTINATION ${firn_package_dir}
+            FILE firn-mpi-targets.cmake COMPONENT mpi)
+    set(CPACK_DEBIAN_MPI_PACKAGE_NAME libfirn-mpi-dev)
+    set(CPACK_DEBIAN_MPI_DESCRIPTION "Tensor programs in C++ on several processes, by MPI")
+    set(CPACK_DEBIAN_MPI_PACKAGE_DEPENDS "libfirn-dev (= ${PROJECT_VERSION}), libopenmpi-dev | libmpich-dev")
+    set(CPACK_DEBIAN_MPI_PACKAGE_SHLIBDEPS OFF)
+endif()
 
 configure_package_config_file(engine/firn/firn-config.cmake.in ${PROJECT_BINARY_DIR}/firn-config.cmake
                               INSTALL_DESTINATION ${firn_package_dir})

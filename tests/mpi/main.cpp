@@ -8,11 +8,7 @@ int main(int argc, char** argv) {
     firn::world_of_tests() = &world;
     ::testing::InitGoogleTest(&argc, argv);
     // One of them is enough to say what passed.
-    if (world.rank() > 0) {
-        auto& listeners = ::testing::UnitTest::GetInstance()->listeners();
-        if (world.rank() > 0) GTEST_FLAG_SET(brief, true);
-        (void)listeners;
-    }
+    if (world.rank() > 0) GTEST_FLAG_SET(brief, true);
     const int status = RUN_ALL_TESTS();
     firn::world_of_tests() = nullptr;
     return status;

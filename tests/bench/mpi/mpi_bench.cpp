@@ -1,4 +1,5 @@
-// Times a step of simulations on one process and on several: `mpirun -n 2 build/bin/firn_bench_mpi`.
+// Times a step of simulations on one process and on several: `mpirun -n 2
+// build/bin/firn_bench_mpi`.
 #include <firn/firn.h>
 #include <firn/grid.h>
 
