@@ -23,11 +23,8 @@ class HostOperation;  // compiler/program/host_operation.h, which a program with
 /// those that take batches; else they are a UserError with the line. Not in kernels by hand, in
 /// saved programs, or for sizes that only the device knows: UserError.
 ///
-///     struct Logged : HostOperation {
-///         std::string name() const override { return "logged"; }
-///         std::unique_ptr<HostWork> begin(const HostCall& call) const override;
-///     };
-///     Tensor y = host_call(std::make_shared<Logged>(), x) + 1;
+/// Example: after `bool refused = false; try { host_call(nullptr, ones({2})); } catch (const
+/// UserError&) { refused = true; }` `refused` is `true`.
 Tensor host_call(SharedPtr<const HostOperation> operation, const Operand& x);
 
 }  // namespace firn

@@ -174,7 +174,8 @@ std::vector<Tensor> combined(const OptimizerState& state, const std::vector<Tens
     bool fits = out.size() == gradients.size();
     for (size_t k = 0; fits && k < out.size(); ++k)
         fits = Shape(out[k].shape()) == Shape(gradients[k].shape());
-    if (!fits) refuse("optimizer: combine_gradients gives other shapes than those of the gradients");
+    if (!fits)
+        refuse("optimizer: combine_gradients gives other shapes than those of the gradients");
     return out;
 }
 

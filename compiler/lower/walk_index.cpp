@@ -43,8 +43,8 @@ std::string range_name(size_t dim) { return std::string(1, "xyzw"[std::min<size_
 
 }  // namespace
 
-Grid make_grid(KernelBuilder& b, const Shape& shape, bool flat, bool in_memory) {
-    Grid grid;
+WalkGrid make_grid(KernelBuilder& b, const Shape& shape, bool flat, bool in_memory) {
+    WalkGrid grid;
     auto new_range = [&](const Size& extent, const std::string& name) {
         Range range;
         range.name = name;

@@ -9,14 +9,14 @@ namespace firn {
 
 /// The indices of a kernel's invocations: the logical index per dimension of its shape, and the
 /// flat one.
-struct Grid {
+struct WalkGrid {
     std::vector<NodeId> indices;
     NodeId flat;
 };
 /// Makes a Grid range per dimension; small constant trailing dimensions are merged. `flat`: one
 /// range over all elements, and `indices` holds that index alone. Without `in_memory` the flat
 /// position is not used, and there may be more than 32 bits can count.
-Grid make_grid(KernelBuilder& b, const Shape& shape, bool flat, bool in_memory = true);
+WalkGrid make_grid(KernelBuilder& b, const Shape& shape, bool flat, bool in_memory = true);
 /// Returns whether every value that the outputs need inside the kernel has the kernel's shape or a
 /// single element, so that one flat index serves all.
 bool is_flat_kernel(const std::vector<Ref>& outputs, const Shape& shape,

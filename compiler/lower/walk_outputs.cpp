@@ -20,7 +20,7 @@ void Walk::run() {
     const bool flat = !request_.inner && !any && !rows &&
                       is_flat_kernel(request_.outputs, request_.shape, context_);
     const Shape outer(request_.shape.begin(), request_.shape.end() - request_.inner);
-    const Grid grid = make_grid(b_, outer, flat, !all);
+    const WalkGrid grid = make_grid(b_, outer, flat, !all);
     if (rows) row_ = normal(request_.shape, grid.indices);
     if (const Node* loop = any ? written(*outputs[0], {}).loop : nullptr)
         return write_in_iterations(*loop, grid.indices);
@@ -34,7 +34,7 @@ void Walk::run() {
     b_.code()[kRoot].effects = std::move(effects);
 }
 
-void Walk::store_own(size_t output, const Grid& grid, std::vector<NodeId>& effects) {
+void Walk::store_own(size_t output, const WalkGrid& grid, std::vector<NodeId>& effects) {
     const Ref& node = request_.outputs[output];
     const NodeId value = ask(*node, grid.indices);
     b_.set_lines(node->lines);

@@ -36,7 +36,7 @@ class Walk {
 
   protected:
     /// Each invocation stores a value at its own index.
-    void store_own(size_t output, const Grid& grid, std::vector<NodeId>& effects);
+    void store_own(size_t output, const WalkGrid& grid, std::vector<NodeId>& effects);
     /// The invocation of each position stores or combines at the position's own index.
     void write_position(size_t output, const Indices& at, std::vector<NodeId>& effects);
     /// Does the same for all outputs, in every iteration of the loop.

@@ -22,6 +22,7 @@ install(EXPORT firn_targets NAMESPACE firn:: DESTINATION ${firn_package_dir}
 if(TARGET firn_mpi)
     install(TARGETS firn_mpi EXPORT firn_mpi_targets
             ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT mpi)
+    install(DIRECTORY engine/mpi/firn DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/firn/engine/mpi COMPONENT mpi)
     install(EXPORT firn_mpi_targets NAMESPACE firn:: DESTINATION ${firn_package_dir}
             FILE firn-mpi-targets.cmake COMPONENT mpi)
     set(CPACK_DEBIAN_MPI_PACKAGE_NAME libfirn-mpi-dev)

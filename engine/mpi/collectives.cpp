@@ -38,9 +38,7 @@ std::string name_of(ReduceOp op) {
 class MpiOperation : public HostOperation {
   public:
     explicit MpiOperation(std::shared_ptr<MpiGroup> group) : group_(std::move(group)) {}
-    std::string name() const override {
-        return called() + " of group " + std::to_string(group_->number);
-    }
+    std::string name() const override { return called() + " in " + group_->name; }
     std::unique_ptr<HostWork> begin(const HostCall& call) const override {
         if (compares())
             check_alike(*group_, name() + " of " + call.dtype.name() + shape_text(call.input_shape),
@@ -281,9 +279,11 @@ class ExchangeWith : public MpiOperation {
     Neighbour below_, above_;
 };
 
-/// Halves are combined in f32, bools as they are.
-Tensor in_wide_type(const Operand& x, const std::function<Tensor(const Tensor&)>& f) {
-    const Tensor value = Tensor::from_node(x.node());
+/// Halves go as f32. Sums and products of bools are of i32, as those of one process.
+Tensor in_wide_type(const Operand& x, const std::function<Tensor(const Tensor&)>& f,
+                    bool computes = false) {
+    Tensor value = Tensor::from_node(x.node());
+    if (computes && value.dtype().is_bool()) value = value.as(i32);
     const DType own = value.dtype();
     return own.is_half() ? f(value.as(f32)).as(own) : f(value);
 }
@@ -328,13 +328,20 @@ int message_tag(MpiGroup& group) {
 Tensor all_reduce(const Operand& x, const Communicator& all, const AllReduceOptions& options) {
     LineScope at(x.line());
     const auto op = static_cast<ReduceOp>(options.op);
-    return in_wide_type(x, [&](const Tensor& value) {
-        if (options.in_order) {
-            if (op != ReduceOp::Sum) fail_at(x.line(), "all_reduce: only sums have an order");
-            return sum_in_order(value, all);
-        }
-        return called(std::make_shared<AllReduce>(all.group(), op), value);
-    });
+    const bool of_bools = op == ReduceOp::Any || op == ReduceOp::All;
+    if (of_bools && !x.node()->dtype.is_bool())
+        fail_at(x.line(), std::string("all_reduce: any and all are of bools, and this is ") +
+                              x.node()->dtype.name() + "; compare it, as in x != 0");
+    return in_wide_type(
+        x,
+        [&](const Tensor& value) {
+            if (options.in_order) {
+                if (op != ReduceOp::Sum) fail_at(x.line(), "all_reduce: only sums have an order");
+                return sum_in_order(value, all);
+            }
+            return called(std::make_shared<AllReduce>(all.group(), op), value);
+        },
+        op == ReduceOp::Sum || op == ReduceOp::Prod);
 }
 
 Tensor broadcast(const Operand& x, const Communicator& all, int root) {
@@ -356,9 +363,12 @@ Tensor all_gather(const Operand& x, const Communicator& all) {
 
 Tensor reduce_scatter(const Operand& x, const Communicator& all) {
     LineScope at(x.line());
-    return in_wide_type(x, [&](const Tensor& value) {
-        return called(std::make_shared<AllGather>(all.group(), true), value);
-    });
+    return in_wide_type(
+        x,
+        [&](const Tensor& value) {
+            return called(std::make_shared<AllGather>(all.group(), true), value);
+        },
+        true);
 }
 
 Tensor shift(const Operand& x, const Communicator& all, const ShiftOptions& options) {

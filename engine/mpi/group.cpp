@@ -4,7 +4,6 @@
 #include <sched.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -24,6 +23,8 @@ constexpr int kLooksBefore = 2000;
 constexpr std::chrono::microseconds kSleep{50};
 constexpr size_t kTextOfACheck = 400;
 constexpr double kDefaultSeconds = 300;
+/// For messages under way when a run ends by an error.
+constexpr double kSecondsToEnd = 10;
 
 std::weak_ptr<MpiLibrary>& library_in_use() {
     static std::weak_ptr<MpiLibrary> library;
@@ -35,13 +36,24 @@ std::terminate_handler& handler_before() {
     return handler;
 }
 
+std::string host_name() {
+    char name[MPI_MAX_PROCESSOR_NAME] = {};
+    int length = 0;
+    MPI_Get_processor_name(name, &length);
+    return {name, static_cast<size_t>(length)};
+}
+
 /// An exception that nothing catches ends this process alone, and the others would wait.
 [[noreturn]] void end_all_processes() {
     int began = 0, ended = 0;
     MPI_Initialized(&began);
     MPI_Finalized(&ended);
     int rank = 0;
-    if (began && !ended) MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    std::string host = "this machine";
+    if (began && !ended) {
+        MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+        host = host_name();
+    }
     std::string what = "an unknown exception";
     try {
         if (const auto error = std::current_exception()) std::rethrow_exception(error);
@@ -49,7 +61,8 @@ std::terminate_handler& handler_before() {
         what = error.what();
     } catch (...) {
     }
-    std::fprintf(stderr, "rank %d ends all processes: %s\n", rank, what.c_str());
+    std::fprintf(stderr, "rank %d on %s ends all processes: %s\n", rank, host.c_str(),
+                 what.c_str());
     std::fflush(stderr);
     if (began && !ended) MPI_Abort(MPI_COMM_WORLD, 1);
     if (handler_before()) handler_before()();
@@ -65,13 +78,6 @@ double seconds_from_environment() {
         throw UserError(std::string("FIRN_MPI_SECONDS is '") + text +
                         "'; it is how many seconds a process waits for the others, such as 300");
     return seconds;
-}
-
-std::string host_name() {
-    char name[MPI_MAX_PROCESSOR_NAME] = {};
-    int length = 0;
-    MPI_Get_processor_name(name, &length);
-    return {name, static_cast<size_t>(length)};
 }
 
 }  // namespace
@@ -115,7 +121,8 @@ MpiLibrary::~MpiLibrary() {
     if (std::uncaught_exceptions() > 0) {
         int rank = 0;
         MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-        std::fprintf(stderr, "rank %d ends all processes, by an error\n", rank);
+        std::fprintf(stderr, "rank %d on %s ends all processes, by an error\n", rank,
+                     host_name().c_str());
         std::fflush(stderr);
         MPI_Abort(MPI_COMM_WORLD, 1);
     }
@@ -130,22 +137,21 @@ std::string MpiGroup::about(const std::string& what) const {
 MpiGroup::~MpiGroup() {
     if (std::uncaught_exceptions() > 0) return;
     // Processes end together, or one is missing.
-    if (is_world && size > 1) {
-        MPI_Request request = MPI_REQUEST_NULL;
-        MPI_Ibarrier(checks, &request);
-        wait_for_others(*this, "the end of the processes", [&] {
-            int done = 0;
-            MPI_Test(&request, &done, MPI_STATUS_IGNORE);
-            return done != 0;
-        });
+    try {
+        if (is_world) check_alike(*this, "the end of the program", "");
+    } catch (const std::exception& error) {
+        end_all(*this, error.what());
     }
+    const std::lock_guard lock(library->mutex());
     MPI_Comm_free(&checks);
     MPI_Comm_free(&comm);
 }
 
-std::shared_ptr<MpiGroup> make_group(std::shared_ptr<MpiLibrary> library, MPI_Comm comm) {
-    static std::atomic<int> groups{0};
+std::shared_ptr<MpiGroup> make_group(std::shared_ptr<MpiLibrary> library, MPI_Comm comm,
+                                     const std::string& name) {
     auto group = std::make_shared<MpiGroup>();
+    const std::lock_guard lock(library->mutex());
+    group->name = name;
     group->most_seconds = seconds_from_environment();
     group->library = std::move(library);
     group->comm = comm;
@@ -154,7 +160,6 @@ std::shared_ptr<MpiGroup> make_group(std::shared_ptr<MpiLibrary> library, MPI_Co
     MPI_Comm_set_errhandler(group->checks, MPI_ERRORS_RETURN);
     MPI_Comm_rank(comm, &group->rank);
     MPI_Comm_size(comm, &group->size);
-    group->number = groups++;
     group->host = host_name();
     return group;
 }
@@ -176,7 +181,8 @@ void end_all(const MpiGroup& group, const std::string& why) {
 }
 
 void wait_for_others(const MpiGroup& group, const std::string& what,
-                     const std::function<bool()>& is_done) {
+                     const std::function<bool()>& is_done, double most_seconds) {
+    const double most = most_seconds > 0 ? most_seconds : group.most_seconds;
     const auto begin = std::chrono::steady_clock::now();
     for (int looks = 0; !is_done(); ++looks) {
         if (looks < kLooksBefore) continue;
@@ -186,22 +192,14 @@ void wait_for_others(const MpiGroup& group, const std::string& what,
             std::this_thread::sleep_for(kSleep);
         if (looks % 256 != 0) continue;
         const std::chrono::duration<double> waited = std::chrono::steady_clock::now() - begin;
-        if (waited.count() > group.most_seconds)
+        if (waited.count() > most)
             end_all(group, what + ": waited " + std::to_string(static_cast<int>(waited.count())) +
                                " s for the others and ends all processes (FIRN_MPI_SECONDS)");
     }
 }
 
 MpiWork::~MpiWork() {
-    if (done_ || std::all_of(requests_.begin(), requests_.end(),
-                             [](MPI_Request request) { return request == MPI_REQUEST_NULL; }))
-        return;
-    // Memory that messages still come to must not be freed.
-    try {
-        finish();
-    } catch (const std::exception& error) {
-        end_all(*group_, what_ + ": " + error.what());
-    }
+    if (!done_) wait(std::min(kSecondsToEnd, group_->most_seconds));
 }
 
 MPI_Request* MpiWork::add() {
@@ -216,26 +214,30 @@ std::vector<std::byte>& MpiWork::own(size_t bytes) {
     return *owned_.back();
 }
 
-bool MpiWork::proceeds() {
-    if (done_) return true;
+/// An error of MPI leaves messages open, and so ends all processes.
+bool MpiWork::is_complete() {
     int done = 0;
     const std::lock_guard lock(group_->library->mutex());
     const int code = MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &done,
                                  MPI_STATUSES_IGNORE);
-    check_mpi(*group_, code, what_);
+    try {
+        check_mpi(*group_, code, what_);
+    } catch (const DeviceError& error) {
+        end_all(*group_, error.what());
+    }
     return done != 0;
 }
 
+void MpiWork::wait(double most_seconds) {
+    wait_for_others(
+        *group_, what_, [this] { return is_complete(); }, most_seconds);
+    done_ = true;
+}
+
+bool MpiWork::proceeds() { return done_ || is_complete(); }
+
 void MpiWork::finish() {
-    if (std::exchange(done_, true)) return;
-    wait_for_others(*group_, what_, [&] {
-        int done = 0;
-        const std::lock_guard lock(group_->library->mutex());
-        const int code = MPI_Testall(static_cast<int>(requests_.size()), requests_.data(), &done,
-                                     MPI_STATUSES_IGNORE);
-        check_mpi(*group_, code, what_);
-        return done != 0;
-    });
+    if (!done_) wait(group_->most_seconds);
     for (const auto& last : last_) last();
 }
 

@@ -26,6 +26,7 @@ class MpiLibrary {
     static std::shared_ptr<MpiLibrary> begin(int& argc, char**& argv);
     /// Threads call MPI one after the other.
     std::mutex& mutex() { return mutex_; }
+    int worlds = 0;  // communicators of all processes that were made
 
   private:
     std::mutex mutex_;
@@ -36,7 +37,8 @@ class MpiLibrary {
 struct MpiGroup {
     std::shared_ptr<MpiLibrary> library;
     MPI_Comm comm = MPI_COMM_NULL, checks = MPI_COMM_NULL;  // of data, and of comparisons
-    int rank = 0, size = 1, number = 0;                     // `number`: of the group in the process
+    int rank = 0, size = 1;
+    std::string name;  // the same in all of its processes: `world`, `world.1`
     std::string host;
     bool is_world = false;      // all processes: they end together
     double most_seconds = 300;  // of a wait
@@ -50,7 +52,9 @@ struct MpiGroup {
     std::string about(const std::string& what) const;
 };
 
-std::shared_ptr<MpiGroup> make_group(std::shared_ptr<MpiLibrary> library, MPI_Comm comm);
+/// The group of a communicator, which becomes its own.
+std::shared_ptr<MpiGroup> make_group(std::shared_ptr<MpiLibrary> library, MPI_Comm comm,
+                                     const std::string& name);
 
 /// The tag of the group's next messages between processes, the same in all.
 int message_tag(MpiGroup& group);
@@ -65,7 +69,8 @@ class MpiWork : public HostWork {
   public:
     MpiWork(std::shared_ptr<MpiGroup> group, std::string what)
         : group_(std::move(group)), what_(std::move(what)) {}
-    /// Cancels nothing: where requests are open, memory is still in use, and all end.
+    /// Where requests are open, messages still come to its memory: it gives the others some seconds
+    /// to do their part, and ends all processes then.
     ~MpiWork() override;
     /// The next request.
     MPI_Request* add();
@@ -77,6 +82,9 @@ class MpiWork : public HostWork {
     void finish() override;
 
   private:
+    bool is_complete();
+    void wait(double most_seconds);
+
     std::shared_ptr<MpiGroup> group_;
     std::string what_;
     std::vector<MPI_Request> requests_;
@@ -85,10 +93,10 @@ class MpiWork : public HostWork {
     bool done_ = false;
 };
 
-/// Waits until `is_done`, with the processor left to others, and ends all processes after the
-/// group's limit.
+/// Waits until `is_done`, with the processor left to others, and ends all processes after so many
+/// seconds; 0: the group's limit.
 void wait_for_others(const MpiGroup& group, const std::string& what,
-                     const std::function<bool()>& is_done);
+                     const std::function<bool()>& is_done, double most_seconds = 0);
 
 /// ` (wave.cpp:12)`, or nothing.
 std::string in_line(const std::string& line);

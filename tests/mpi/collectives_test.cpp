@@ -121,6 +121,22 @@ TEST_P(Together, GroupsOfColoursAreApart) {
     half.barrier();
 }
 
+TEST_P(Together, GroupsHaveOneNameInTheirProcesses) {
+    // Some processes have divided their group once more than others.
+    const Communicator half = world().split(rank_ % 2);
+    if (rank_ % 2 == 0) half.split(0).barrier();
+    const Communicator again = world().split(0);
+    EXPECT_EQ(all_reduce(tensor({1}), again).item<int>(), size_);
+}
+
+TEST_P(Together, BoolsAreCountedAndCombined) {
+    const Tensor x = tensor({true, rank_ == 0});
+    EXPECT_EQ(all_reduce(x, world()).to_vector<int>(), (Ints{size_, 1}));
+    EXPECT_EQ(all_reduce(x, world(), {.op = Combine::Any}).as(i32).to_vector<int>(), (Ints{1, 1}));
+    expect_parts(user_error([] { all_reduce(ones({2}), world(), {.op = Combine::Any}); }),
+                 {"any and all are of bools, and this is f32"});
+}
+
 TEST_P(Together, OtherShapesInOtherProcessesAreFound) {
     if (size_ == 1) return;
     const std::string error =

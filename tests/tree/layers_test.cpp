@@ -64,9 +64,8 @@ TEST(Layers, EngineKnowsOnlyThePlainDataOfTheCompiler) {
     check_includes("engine", [](const std::string& file, const std::string& name) {
         // The package of Python and what processes do together stand over the facade.
         return starts(file, "engine/firn/") || starts(file, "engine/python/") ||
-               starts(file, "engine/mpi/") ||
-               !starts(name, "compiler/") || starts(name, "compiler/program/") ||
-               starts(name, "compiler/base/");
+               starts(file, "engine/mpi/") || !starts(name, "compiler/") ||
+               starts(name, "compiler/program/") || starts(name, "compiler/base/");
     });
 }
 

@@ -54,7 +54,7 @@ std::optional<ReduceOp> reduce_op(KernelOp op, DType dtype) {
 /// Loops around one another, outermost first, that gather terms in the same carried values.
 struct Nest {
     std::vector<NodeId> loops;
-    std::vector<Combine> combine;
+    std::vector<LaneCombine> combine;
 };
 
 class Sharer {
@@ -109,7 +109,7 @@ class Sharer {
         return true;
     }
 
-    void share(const std::vector<NodeId>& loops, const std::vector<Combine>& combine) {
+    void share(const std::vector<NodeId>& loops, const std::vector<LaneCombine>& combine) {
         for (NodeId loop : loops) {
             out_[loop];
             differs_[code_[loop].as<BodyAttr>().region] = true;

@@ -12,7 +12,7 @@ namespace firn {
 
 /// The combination of the parts of a carried value: two at a time by `step`, over the lanes by
 /// `reduce`.
-struct Combine {
+struct LaneCombine {
     KernelOp step = KernelOp::Add;
     ReduceOp reduce = ReduceOp::Sum;
     int position_of = -1;  // see noted_extreme(): of lanes that found the same, one counts
@@ -23,7 +23,7 @@ struct SharedLoop {
     bool split = false;  // its iterations are dealt to the lanes; else each takes all
     /// The outermost loop of a reduction: its results are combined over the lanes, one by
     /// one. Empty: a loop inside a reduction, or one that stores.
-    std::vector<Combine> combine;
+    std::vector<LaneCombine> combine;
 };
 
 /// Returns the loops that lanes share, by For node. These are loops of stores, in which each

@@ -49,10 +49,10 @@ Carried build_loop(MappingRun& run, NodeId id, const std::vector<size_t>& group,
 }
 
 /// Combines the lanes' parts of carried value k, which began at `init`.
-NodeId combine_lanes(MappingRun& run, const KernelNode& loop, std::span<const Combine> combine,
+NodeId combine_lanes(MappingRun& run, const KernelNode& loop, std::span<const LaneCombine> combine,
                      size_t k, NodeId init, const std::vector<NodeId>& parts) {
     run.b.set_lines(loop.lines);
-    const Combine& by = combine[k];
+    const LaneCombine& by = combine[k];
     const DType dtype = run.b.node(parts[k]).dtype;
     NodeId part = parts[k];
     if (by.position_of >= 0) {
@@ -69,8 +69,8 @@ NodeId combine_lanes(MappingRun& run, const KernelNode& loop, std::span<const Co
 Carried group_results(MappingRun& run, NodeId id, const std::vector<size_t>& group) {
     const KernelNode& n = run.from[id];
     const auto shared = run.shared.find(id);
-    const std::span<const Combine> combine =
-        shared == run.shared.end() ? std::span<const Combine>() : shared->second.combine;
+    const std::span<const LaneCombine> combine =
+        shared == run.shared.end() ? std::span<const LaneCombine>() : shared->second.combine;
     Carried inits(group.size());
     for (size_t g = 0; g < group.size(); ++g)
         for (NodeId init : n.args) inits[g].push_back(copy_value(run, init, group[g]));
