@@ -155,7 +155,7 @@ class HeadlessRuns(unittest.TestCase):
     def test_the_command_line_says_what_happens(self):
         status, out, error = run(SHOWS, "--headless", "--frames", "3", "--dt", "0.5", "--out", self.path("a.png"))
         self.assertEqual((status, error), (0, ""))
-        self.assertEqual(self.lines(out), ["began with 0.5", "frames 3", f"saved {self.path('a.png')}", "after"])
+        self.assertEqual(self.lines(out), ["began with 0.5", "shown", "frames 3", f"saved {self.path('a.png')}", "after"])
         pixels = read_png(self.path("a.png"))
         self.assertEqual(pixels.shape[:2], (8, 8))
         self.assertGreater(len(np.unique(pixels)), 3)
