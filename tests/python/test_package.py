@@ -46,12 +46,23 @@ class Package(unittest.TestCase):
             self.assertNotIn(name, loaded)
 
     def test_the_end_of_the_interpreter_is_clean(self):
+        window = "import firn as fn; w = fn.Window(headless=True, size=(32, 32)); w.__enter__(); x = fn.ones((32, 32)); "
         for program in ("import firn as fn; x = fn.tensor([1.0]) + 1; x.numpy()",
                         "import firn as fn; f = fn.compile(lambda x: x, fn.f32('n')); f([1.0])",
                         "import firn as fn, threading\n"
                         "t = threading.Thread(target=lambda: (fn.tensor([1.0]) + 1).tolist()); t.start()",
+                        # A thread that still calls a function when the main one ends.
+                        "import firn as fn, threading\n"
+                        "def work():\n"
+                        "    f = fn.compile(lambda x: x * 2, fn.f32('n')); began.set()\n"
+                        "    while True: f([1.0])\n"
+                        "began = threading.Event(); threading.Thread(target=work, daemon=True).start(); began.wait()",
+                        window + "w.open(); w.show(x)",
+                        window + "import sys; w.open(); w.show(x); sys.exit(0)",
                         "import firn as fn, sys; x = fn.tensor([1.0]) * 2; a = x.numpy(); sys.exit(0)"):
-            self.assertEqual(run(BUILD / "python", "-X", "dev", "-c", program), "")
+            done = subprocess.run([sys.executable, "-X", "dev", "-c", program], capture_output=True, text=True,
+                                  env={**os.environ, "PYTHONPATH": str(BUILD / "python")}, timeout=100)
+            self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""), program)
 
     def test_two_names_are_one_module(self):
         self.assertEqual(run(BUILD / "python", "-c", "import firn, importlib; import firn as other; print(firn is other, importlib.reload(firn).Tensor is firn.Tensor)"), "True True\n")

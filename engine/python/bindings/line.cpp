@@ -1,8 +1,13 @@
 // The Python line of a call, and Ctrl-C while Firn works.
+#include <cxxabi.h>
+
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <chrono>
 #include <cstring>
 #include <set>
+#include <thread>
 
 #include "engine/python/bindings/convert.h"
 
@@ -84,17 +89,53 @@ SourceLine python_line() {
 namespace {
 
 thread_local int interruptible_count = 0;
+/// Threads that are in Firn without the GIL.
+std::atomic<int> at_work = 0;
+
+bool python_ends() {
+#if PY_VERSION_HEX >= 0x030d0000
+    return Py_IsFinalizing();
+#else
+    return _Py_IsFinalizing();
+#endif
+}
+
+/// Waits until no other thread is in Firn: what the process destroys at its end is used there. A
+/// thread that cannot be stopped is waited for at most ten seconds.
+void wait_for_threads() {
+    for (int k = 0; k < 10000 && at_work > 0; ++k)
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
+/// Counted before another thread can end Python.
+PyThreadState* give_gil() {
+    ++at_work;
+    return PyEval_SaveThread();
+}
+
+/// Takes the GIL. Where Python has begun to end it stops this thread for good instead, as
+/// Python 3.14 does: earlier ones end it by an exception that no destructor on the stack lets pass.
+void take_gil(PyThreadState* state) {
+    try {
+        PyEval_RestoreThread(state);
+    } catch (abi::__forced_unwind&) {
+        for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
+    }
+}
 
 }  // namespace
 
-Interruptible::Interruptible() : state_(PyEval_SaveThread()) {
+Interruptible::Interruptible() : state_(give_gil()) {
+    static const int waits = Py_AtExit(wait_for_threads);  // after Python's own end
+    static_cast<void>(waits);
     if (++interruptible_count > 1 || !CancelScope::is_open())
         cancels_.emplace([this] { return is_interrupted(); });
 }
 
 Interruptible::~Interruptible() {
     --interruptible_count;
-    PyEval_RestoreThread(state_);
+    --at_work;
+    take_gil(state_);
     if (error_[0]) PyErr_Restore(error_[0], error_[1], error_[2]);
 }
 
@@ -104,7 +145,8 @@ bool Interruptible::is_interrupted() {
     const auto now = std::chrono::steady_clock::now();
     if (now - asked_ < std::chrono::milliseconds(20)) return false;
     asked_ = now;
-    PyEval_RestoreThread(state_);
+    if (python_ends()) return true;
+    take_gil(state_);
     if (PyErr_CheckSignals() != 0) PyErr_Fetch(&error_[0], &error_[1], &error_[2]);
     state_ = PyEval_SaveThread();
     return error_[0] != nullptr;
