@@ -102,7 +102,7 @@ class Endurance(unittest.TestCase):
         self.assertEqual(sys.getrefcount(data), count)
 
     def test_dlpack(self):
-        self.check(lambda: fn.tensor(np.from_dlpack(self.x)).tolist())
+        self.check(lambda: fn.from_dlpack(np.from_dlpack(self.x)).tolist())
 
     def test_errors_in_recorded_loops(self):
         @fn.jit
