@@ -102,7 +102,10 @@ class Endurance(unittest.TestCase):
         self.assertEqual(sys.getrefcount(data), count)
 
     def test_dlpack(self):
-        self.check(lambda: fn.from_dlpack(np.from_dlpack(self.x)).tolist())
+        data = np.ones((8, 8), "f4")  # numpy gives no array away that is read only
+        count = sys.getrefcount(data)
+        self.check(lambda: fn.from_dlpack(data).tolist() + np.from_dlpack(self.x).tolist())
+        self.assertEqual(sys.getrefcount(data), count)
 
     def test_errors_in_recorded_loops(self):
         @fn.jit
