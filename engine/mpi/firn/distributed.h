@@ -3,6 +3,7 @@
 #pragma once
 #include <cstdint>
 
+#include "compiler/frontend/movement.h"
 #include "compiler/learning/batches.h"
 #include "compiler/learning/optimizer.h"
 #include "firn/mpi.h"

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "compiler/frontend/function.h"
+#include "compiler/frontend/movement.h"
 #include "firn/mpi.h"
 
 namespace firn {

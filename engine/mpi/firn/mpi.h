@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "compiler/frontend/function.h"
+#include "compiler/frontend/movement.h"
 #include "compiler/frontend/tensor.h"
 
 namespace firn {
