@@ -31,7 +31,7 @@ void reverse_by_rule(ReverseRun& run, const Ref& self, const Cotangent& g) {
             contribute(run, self->inputs[k + 1], parts[k], g.chosen || is_choice(*parts[k]));
 }
 
-/// What the adjoint of a call of the host makes of the cotangent of its output.
+/// Records the adjoint of a call of the host: it makes the cotangent of the input.
 Ref call_of_adjoint(const Builder& b, const Node& node, const Ref& g) {
     const HostOperation& operation = *node.as<HostCallAttr>().operation;
     const auto adjoint = operation.adjoint();

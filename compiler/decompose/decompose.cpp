@@ -194,9 +194,9 @@ class Decomposer {
 
     // --- Values that follow from the leaves beside one's own positions.
 
-    /// By axis of the grid, how far the windows of these values go beyond the positions that are
-    /// taken from them. The same to both sides, and in all processes: each has then strips of its
-    /// own that need its neighbours, which also need it.
+    /// Returns how far the windows of these values go beyond the positions that are taken from
+    /// them, by axis of the grid. The margin is the same to both sides and in all processes: so
+    /// every process uses what its neighbours send, and no message is left out on one side alone.
     std::vector<int64_t> margins_of(const std::vector<Ref>& values) {
         std::vector<int64_t> out(part_.size());
         for (const Ref& value : values) {
@@ -269,8 +269,8 @@ class Decomposer {
         return out;
     }
 
-    /// The values on a strip's window, at the positions that are taken. The window of one's own
-    /// positions needs nobody.
+    /// Returns the values on a strip's window, at the positions that are taken. No message is
+    /// needed for the window of the process's own positions.
     std::vector<Ref> on(const std::vector<Ref>& values, const Strip& strip,
                         const std::vector<int64_t>& margins) {
         std::unordered_map<const Node*, Ref> leaves;
@@ -296,7 +296,7 @@ class Decomposer {
         return out;
     }
 
-    /// Of a value on a window the positions that are taken.
+    /// Returns the positions of a value on a window that are taken.
     Ref taken(const Ref& value, Ref on_window, const Strip& strip) {
         const std::vector<AxisPlace> axes = reaches_.of(value).axes;
         for (size_t axis = 0; axis < axes.size(); ++axis) {
@@ -464,6 +464,18 @@ class Decomposer {
 };
 
 }  // namespace
+
+GridPart grid_part(int64_t total, int processes, int place, bool periodic) {
+    GridPart part;
+    part.total = total;
+    const int64_t each = total / processes, more = total % processes;
+    part.length = each + (place < more);
+    part.first = each * place + std::min<int64_t>(place, more);
+    part.shortest = each;
+    part.below = processes > 1 && (periodic || place > 0);
+    part.above = processes > 1 && (periodic || place + 1 < processes);
+    return part;
+}
 
 std::vector<Ref> decomposed(const Builder& b, const Graph& graph, const std::vector<GridAxis>& grid,
                             const std::vector<GridPart>& part, const GridTies& ties,

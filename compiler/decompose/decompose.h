@@ -17,7 +17,11 @@ struct GridPart {
     int64_t shortest = 0;               // the least length of any process
 };
 
-/// What processes do together, as operations of the host.
+/// Returns the part of process `place`, from 0, of so many that share an axis. Where the axis
+/// cannot be divided the first ones have one position more.
+GridPart grid_part(int64_t total, int processes, int place, bool periodic);
+
+/// The operations of the host by which processes work together.
 struct GridTies {
     /// Takes numbers of elements in a row: `to_below` of them for the process below along an axis
     /// of the grid, then `to_above`; gives `from_below` of that process's, then `from_above`.

@@ -1,4 +1,4 @@
-// Which positions of its inputs a value needs, along axes that are dealt over processes.
+// Finds the positions of its inputs that a value needs, along axes that processes share.
 #include "compiler/decompose/reach.h"
 
 #include <algorithm>
@@ -31,7 +31,7 @@ void join(LeafReach& to, const LeafReach& from) {
     to.diagonal = to.diagonal || from.diagonal;
 }
 
-/// Whether two of the axes move.
+/// True if a read moves along two of the axes or more.
 bool moves_along_two(const std::vector<Reach>& axes) {
     return std::count_if(axes.begin(), axes.end(),
                          [](const Reach& axis) { return !(axis == Reach()); }) > 1;

@@ -1,4 +1,4 @@
-// Which positions of its inputs a value needs, along axes that are dealt over processes.
+// Finds the positions of its inputs that a value needs, along axes that processes share.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -15,8 +15,6 @@ namespace firn {
 struct GridAxis {
     std::string symbol;
     bool periodic = false;  // the last position is beside the first
-    /// Whether processes hold parts of it. What is read along a whole axis needs no neighbour.
-    bool dealt = true;
 };
 
 /// The place of a value's axis in the grid: element i stands at position i + offset, and `cut`
@@ -36,15 +34,16 @@ struct Reach {
     friend bool operator==(const Reach&, const Reach&) = default;
 };
 
-/// What a value needs of a leaf, by axis of the grid. `diagonal`: some read moves along two axes.
+/// The positions of a leaf that a value reads, by axis of the grid. `diagonal`: some read moves
+/// along two axes.
 struct LeafReach {
     std::vector<Reach> axes;
     bool diagonal = false;
 };
 
-/// The place of a value, and what it needs of each leaf. The null leaf stands for the ends of the
-/// grid themselves: so many positions from them the function may do something else than inside,
-/// such as fill a frame with zeros.
+/// The place of a value, and the positions of each leaf that it reads. The null leaf stands for the
+/// ends of the grid: its reach says how far from an end the function may treat positions otherwise
+/// than inside, such as by a frame of zeros.
 struct GridPlacement {
     std::vector<AxisPlace> axes;
     std::unordered_map<const Node*, LeafReach> leaves;
@@ -65,7 +64,7 @@ class Reaches {
     /// reads positions that no number of neighbours bounds, has an axis of another size, or is made
     /// by a kernel by hand.
     const GridPlacement& of(const Ref& node);
-    /// Axes of a Reduce's input, or of any value, that are dealt.
+    /// True if a Reduce combines positions along an axis of the grid.
     bool reduces_grid(const Ref& reduce);
     /// True for a Loop whose iterations read what it carries at other positions, or reduce along
     /// the grid: it must be a loop of all processes.

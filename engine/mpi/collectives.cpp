@@ -1,4 +1,4 @@
-// What processes do together, as operations of the host.
+// Operations of the host by which processes work together.
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -29,12 +29,7 @@ int64_t element_count(const std::vector<int64_t>& shape) {
     return out;
 }
 
-std::string name_of(ReduceOp op) {
-    constexpr const char* kNames[] = {"sum", "prod", "min", "max", "any", "all"};
-    return kNames[static_cast<size_t>(op)];
-}
-
-/// What all operations of a group share.
+/// The base of all operations of a group.
 class MpiOperation : public HostOperation {
   public:
     explicit MpiOperation(std::shared_ptr<MpiGroup> group) : group_(std::move(group)) {}
@@ -91,7 +86,9 @@ class AllReduce : public MpiOperation {
     bool takes_batches() const override { return true; }
 
   protected:
-    std::string called() const override { return "all_reduce(" + name_of(op_) + ")"; }
+    std::string called() const override {
+        return "all_reduce(" + std::string(firn::name(op_)) + ")";
+    }
     void start(const HostCall& call, MpiWork& work) const override {
         const MpiElements elements = elements_of(call.dtype);
         ensure(elements.each == 1, "halves are combined as f32");

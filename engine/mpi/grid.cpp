@@ -41,19 +41,6 @@ int rank_of(const std::vector<int>& along, const std::vector<int>& place) {
     return out;
 }
 
-/// The first ones have one position more where the axis cannot be divided.
-GridPart part_of_axis(int64_t total, int along, int place, bool periodic) {
-    GridPart part;
-    part.total = total;
-    const int64_t each = total / along, more = total % along;
-    part.length = each + (place < more);
-    part.first = each * place + std::min<int64_t>(place, more);
-    part.shortest = each;
-    part.below = along > 1 && (periodic || place > 0);
-    part.above = along > 1 && (periodic || place + 1 < along);
-    return part;
-}
-
 /// The positions at the rims of the largest part, if so many processes share each axis; none: it
 /// does not go.
 std::optional<double> rim_of(const std::vector<Grid::Axis>& axes, const std::vector<int>& along) {
@@ -152,8 +139,8 @@ Grid::Grid(const Communicator& all, const std::vector<Axis>& axes, const GridOpt
                             " processes share it; start fewer of them");
         Size::symbol(name);  // checks it
         const bool periodic = a < options.periodic.size() && options.periodic[a];
-        state_->axes.push_back({name, periodic, along[a] > 1});
-        state_->part.push_back(part_of_axis(size, along[a], state_->place[a], periodic));
+        state_->axes.push_back({name, periodic});
+        state_->part.push_back(grid_part(size, along[a], state_->place[a], periodic));
         text += " " + name + " " + std::to_string(size) + (periodic ? " around" : "") + " by " +
                 std::to_string(along[a]);
     }
@@ -224,8 +211,8 @@ Tensor Grid::gather(const Tensor& part) const {
         std::vector<Size> begin(whole.size(), Size(0)), extent = node->shape, from{Size(rank)},
                                                         one_extent{Size(1)};
         for (size_t a = 0; a < own.size(); ++a) {
-            const GridPart theirs = part_of_axis(state_->part[a].total, state_->along[a], place[a],
-                                                 state_->axes[a].periodic);
+            const GridPart theirs = grid_part(state_->part[a].total, state_->along[a], place[a],
+                                              state_->axes[a].periodic);
             begin[a] = Size(theirs.first), extent[a] = Size(theirs.length);
         }
         from.insert(from.end(), whole.size(), Size(0));

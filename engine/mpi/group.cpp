@@ -209,11 +209,6 @@ MPI_Request* MpiWork::add() {
     return &requests_.emplace_back(MPI_REQUEST_NULL);
 }
 
-std::vector<std::byte>& MpiWork::own(size_t bytes) {
-    owned_.push_back(std::make_unique<std::vector<std::byte>>(bytes));
-    return *owned_.back();
-}
-
 /// An error of MPI leaves messages open, and so ends all processes.
 bool MpiWork::is_complete() {
     int done = 0;
@@ -238,7 +233,6 @@ bool MpiWork::proceeds() { return done_ || is_complete(); }
 
 void MpiWork::finish() {
     if (!done_) wait(group_->most_seconds);
-    for (const auto& last : last_) last();
 }
 
 void check_alike(MpiGroup& group, const std::string& what, const std::string& line) {

@@ -74,10 +74,6 @@ class MpiWork : public HostWork {
     ~MpiWork() override;
     /// The next request.
     MPI_Request* add();
-    /// Runs when all requests are complete.
-    void then(std::function<void()> last) { last_.push_back(std::move(last)); }
-    /// Memory that the requests use.
-    std::vector<std::byte>& own(size_t bytes);
     bool proceeds() override;
     void finish() override;
 
@@ -88,8 +84,6 @@ class MpiWork : public HostWork {
     std::shared_ptr<MpiGroup> group_;
     std::string what_;
     std::vector<MPI_Request> requests_;
-    std::vector<std::unique_ptr<std::vector<std::byte>>> owned_;
-    std::vector<std::function<void()>> last_;
     bool done_ = false;
 };
 

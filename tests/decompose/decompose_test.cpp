@@ -60,19 +60,6 @@ std::vector<std::vector<float>> run_whole(const Case& test, Sizes sizes) {
     return out;
 }
 
-/// The positions of a process along an axis: the first ones have one more.
-GridPart part_of(int64_t total, int along, int place, bool periodic) {
-    GridPart part;
-    part.total = total;
-    const int64_t each = total / along, more = total % along;
-    part.length = each + (place < more);
-    part.first = each * place + std::min<int64_t>(place, more);
-    part.shortest = each;
-    part.below = along > 1 && (periodic || place > 0);
-    part.above = along > 1 && (periodic || place + 1 < along);
-    return part;
-}
-
 GridTies ties_of(const std::shared_ptr<Mail>& mail, const Layout& layout, int rank, bool periodic) {
     GridTies ties;
     ties.exchange = [=](size_t axis, int64_t to_below, int64_t to_above, int64_t from_below,
@@ -110,7 +97,7 @@ void run_part(const Case& test, Sizes sizes, const Layout& layout, int rank,
     std::vector<GridPart> part;
     const std::vector<int64_t> totals{sizes.n, sizes.m};
     for (size_t a = 0; a < 2; ++a)
-        part.push_back(part_of(totals[a], layout.along[a], layout.place(rank)[a], test.periodic));
+        part.push_back(grid_part(totals[a], layout.along[a], layout.place(rank)[a], test.periodic));
     auto f = compile(test.step, specs(test.fields, Size::symbol("n"), Size::symbol("m")));
     const std::vector<GridAxis> grid{{"n", test.periodic}, {"m", test.periodic}};
     const GridTies ties = ties_of(mail, layout, rank, test.periodic);
@@ -270,6 +257,12 @@ INSTANTIATE_TEST_SUITE_P(
              [](const Tensors& x) {
                  return Tensors{sum(x[0], {.axis = 1}),
                                 x[0] / (1.0f + max(abs(x[0]), {.axis = 1, .keep_dims = true}))};
+             },
+             1, false, 1e-5},
+        Case{"inner_sum",
+             [](const Tensors& x) {
+                 const IndexRange inner = range(1, -2);
+                 return Tensors{sum(x[0](inner, inner)) + x[0], sum(x[0](range(2, none)))};
              },
              1, false, 1e-5},
         Case{"stencil_sum",

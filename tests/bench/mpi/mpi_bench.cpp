@@ -3,11 +3,12 @@
 #include <firn/firn.h>
 #include <firn/grid.h>
 
-#include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <vector>
+
+#include "tests/bench/mpi/timing.h"
 
 using namespace firn;
 
@@ -28,20 +29,17 @@ Tensor jacobi(Tensor u, Tensor b) {
     return u;
 }
 
-/// The median of milliseconds a step, over rounds of several steps.
+/// Returns the median of the milliseconds of a step, over rounds of several steps.
 double median_ms(const Communicator& all, int steps, const std::function<void()>& step) {
     for (int k = 0; k < 5; ++k) step();
     std::vector<double> times;
-    for (int round = 0; round < 15; ++round) {
-        all.barrier();
-        const auto begin = std::chrono::steady_clock::now();
-        for (int k = 0; k < steps; ++k) step();
-        const std::chrono::duration<double, std::milli> took =
-            std::chrono::steady_clock::now() - begin;
-        times.push_back(took.count() / steps);
-    }
-    std::sort(times.begin(), times.end());
-    return times[times.size() / 2];
+    for (int round = 0; round < 15; ++round)
+        times.push_back(milliseconds(all,
+                                     [&] {
+                                         for (int k = 0; k < steps; ++k) step();
+                                     }) /
+                        steps);
+    return median(times);
 }
 
 }  // namespace

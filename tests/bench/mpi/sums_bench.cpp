@@ -4,30 +4,12 @@
 #include <firn/mpi.h>
 #include <mpi.h>
 
-#include <algorithm>
-#include <chrono>
 #include <cstdio>
-#include <functional>
 #include <vector>
 
+#include "tests/bench/mpi/timing.h"
+
 using namespace firn;
-
-namespace {
-
-double milliseconds(const Communicator& all, const std::function<void()>& work) {
-    all.barrier();
-    const auto begin = std::chrono::steady_clock::now();
-    work();
-    const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
-    return took.count();
-}
-
-double median(std::vector<double> times) {
-    std::sort(times.begin(), times.end());
-    return times[times.size() / 2];
-}
-
-}  // namespace
 
 int main(int argc, char** argv) {
     Communicator world(argc, argv);
