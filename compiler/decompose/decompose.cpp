@@ -228,7 +228,7 @@ class Decomposer {
 
     std::vector<Ref> computed_values(const std::vector<Ref>& values) {
         const std::vector<int64_t> margins = margins_of(values);
-        const std::vector<Strip> strips = strips_for(margins);
+        const std::vector<Strip> strips = strips_for(margins, have_all_positions(values));
         std::vector<Ref> out = on(values, strips.front(), margins);
         for (size_t k = 1; k < strips.size(); ++k) {
             const std::vector<Ref> parts = on(values, strips[k], margins);
@@ -238,9 +238,19 @@ class Decomposer {
         return out;
     }
 
+    /// True if the values have every position of the grid, so that strips can be stored into them.
+    bool have_all_positions(const std::vector<Ref>& values) {
+        return std::all_of(values.begin(), values.end(), [&](const Ref& value) {
+            const std::vector<AxisPlace>& axes = reaches_.of(value).axes;
+            return std::all_of(axes.begin(), axes.end(), [](const AxisPlace& axis) {
+                return axis.grid < 0 || (axis.offset == 0 && axis.cut == 0);
+            });
+        });
+    }
+
     /// The window of one's own positions first, then those of the strips that it computes wrong. A
-    /// part that is all strips has one window.
-    std::vector<Strip> strips_for(const std::vector<int64_t>& margins) const {
+    /// part that is all strips has one window, and so have values that leave positions out.
+    std::vector<Strip> strips_for(const std::vector<int64_t>& margins, bool all_positions) const {
         GridWindow whole = own_;
         bool narrow = false;
         for (size_t a = 0; a < own_.size(); ++a) {
@@ -249,7 +259,7 @@ class Decomposer {
             narrow = narrow || own_[a].length < 2 * margins[a];
         }
         if (whole == own_) return {{own_, own_}};
-        if (narrow) return {{whole, own_}};
+        if (narrow || !all_positions) return {{whole, own_}};
         std::vector<Strip> out{{own_, own_}};
         Box rest = own_;            // what the strips so far leave
         GridWindow window = whole;  // along later axes with their rims
